@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { describeErrors } from "@ehr-marketplace/service-kit/http";
 
 type Responses = Record<string, { description: string } | undefined>;
 interface Document {
@@ -47,3 +48,49 @@ test("the EHR's webhook receiver documents refused signatures, the limit on subs
   assert.match(await of(422), /too many subscriptions, or the subscription is stored with another app/);
   assert.match(await of(429), /invalid signatures from this address/);
 });
+
+interface Schema {
+  [keyword: string]: unknown;
+}
+
+/** Every schema in a request of the document, with the operation. */
+function* requestSchemas(document: object): Generator<[operation: string, schema: Schema]> {
+  const { paths, components } = document as {
+    paths: Record<
+      string,
+      Record<string, { operationId: string; parameters?: { schema: Schema }[]; requestBody?: object }>
+    >;
+    components: { schemas: Record<string, Schema> };
+  };
+  const within = function* (value: unknown, seen: Set<unknown>): Generator<Schema> {
+    if (typeof value !== "object" || value === null || seen.has(value)) return;
+    seen.add(value);
+    const { $ref } = value as { $ref?: unknown };
+    if (typeof $ref === "string") yield* within(components.schemas[$ref.split("/").at(-1) ?? ""], seen);
+    if (!Array.isArray(value)) yield value as Schema;
+    for (const each of Object.values(value)) yield* within(each, seen);
+  };
+  for (const { operationId, parameters = [], requestBody } of Object.values(paths).flatMap((path) =>
+    Object.values(path),
+  )) {
+    for (const schema of within([parameters.map((each) => each.schema), requestBody], new Set()))
+      yield [operationId, schema];
+  }
+}
+
+for (const service of ["marketplace", "ehr"] as const) {
+  test(`every pattern of the ${service}'s requests has an error message that says what to send`, async () => {
+    const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
+    let patterns = 0;
+    for (const [operation, schema] of requestSchemas(JSON.parse(await readFile(file, "utf8")) as object)) {
+      const { pattern } = schema;
+      // requireIfMatch refuses other values of If-Match before.
+      if (typeof pattern !== "string" || pattern.startsWith("^(W/)?")) continue;
+      patterns += 1;
+      const error = { keyword: "pattern", params: { pattern }, instancePath: "", schemaPath: "", parentSchema: schema };
+      const [{ detail } = { detail: "" }] = describeErrors("body", [error]);
+      assert.match(detail, /^must /, `${operation}: ${pattern}: ${detail}`);
+    }
+    assert.ok(patterns >= 20);
+  });
+}

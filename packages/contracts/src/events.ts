@@ -74,6 +74,7 @@ export const receivedSubscriptionEvent = Type.Object(
       format: "date-time",
       pattern: "(Z|[+]00:00)$",
       maxLength: 64,
+      "x-error-message": "must be a date and time in UTC, such as 2026-03-18T09:30:00.000Z",
       description: "When it happened (ISO 8601, UTC); an older event changes nothing",
       examples: ["2026-03-18T09:30:00.000Z"],
     }),

@@ -10,7 +10,12 @@ export const pageQuery = Type.Object({
     }),
   ),
   after: Type.Optional(
-    Type.String({ maxLength: 200, pattern: "^[\\w-]+$", description: "`next` of the previous page" }),
+    Type.String({
+      maxLength: 200,
+      pattern: "^[\\w-]+$",
+      "x-error-message": "must be `next` of the previous page",
+      description: "`next` of the previous page",
+    }),
   ),
 });
 export type PageQuery = Static<typeof pageQuery> & { limit: number };

@@ -44,7 +44,12 @@ const rejectionReason = {
     examples: ["/description"],
   }),
   code: Type.Optional(
-    Type.String({ maxLength: 64, pattern: "^[a-z0-9-]+$", description: "One of the codes of `check`, if one fits" }),
+    Type.String({
+      maxLength: 64,
+      pattern: "^[a-z0-9-]+$",
+      "x-error-message": "must be one of the codes of `check`",
+      description: "One of the codes of `check`, if one fits",
+    }),
   ),
   text: explanation({ description: "What is wrong, and what to do; if no code fits, also why" }),
 };
@@ -170,7 +175,12 @@ export type ReviewDto = ReviewSummary & {
 
 export const revisionParams = Type.Object({
   slug: Type.String({ pattern: slugPattern, maxLength: 64 }),
-  revision: Type.String({ pattern: "^[1-9]\\d{0,8}$", maxLength: 9, description: "The revision's number" }),
+  revision: Type.String({
+    pattern: "^[1-9]\\d{0,8}$",
+    maxLength: 9,
+    "x-error-message": "must be the number of a revision, such as 3",
+    description: "The revision's number",
+  }),
 });
 
 const revisionFields = {

@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from "fastify";
-import { describeValidationError } from "./describe-validation-error.ts";
+import { describeValidationError, noAlternative } from "./describe-validation-error.ts";
 
 const isAt = (path: string, parent: string): boolean => path === parent || path.startsWith(`${parent}/`);
 
@@ -45,7 +45,7 @@ function replaceUnion(
   if (meant.length > 0) return meant;
   const details = inner.filter(({ keyword }) => keyword !== "anyOf").map(describeValidationError);
   const [first, ...others] = new Set(details);
-  if (first === undefined) return [union];
+  if (first === undefined) return [{ ...union, message: noAlternative }];
   const message = [first, ...others.map((detail) => detail.replace(/^must be /, ""))].join(", or ");
   return [{ ...union, message }];
 }

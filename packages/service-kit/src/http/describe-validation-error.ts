@@ -1,3 +1,13 @@
+import {
+  clientIdPattern,
+  monthPattern,
+  noNulPattern,
+  orgAliasPattern,
+  sha256Pattern,
+  slugPattern,
+  usageRecordIdPattern,
+  webUrlPattern,
+} from "@ehr-marketplace/contracts";
 import type { FastifySchemaValidationError } from "fastify";
 
 const maxListedValues = 20;
@@ -10,19 +20,34 @@ const examples: Record<string, string> = {
   uri: "a URL, such as https://example.com/path",
 };
 
+/** Of schemas without an error message of their own, such as those with several rules. */
+const patterns: Record<string, string> = {
+  [noNulPattern]: "must not contain the character NUL (U+0000)",
+  [slugPattern]: "must be lower-case letters and digits with single hyphens, such as northwind-health",
+  [orgAliasPattern]: "must be 1 to 64 letters, digits, dots, hyphens and underscores, and begin with a letter or digit",
+  [webUrlPattern]: "must be an https URL without spaces, such as https://example.com/path",
+  [clientIdPattern]: "must be ASCII characters that can be printed",
+  [usageRecordIdPattern]: "must be letters, digits, dots, hyphens, underscores and colons",
+  [sha256Pattern]: "must be a SHA-256 digest: 64 lower-case hexadecimal digits",
+  [monthPattern]: "must be a month, such as 2027-04",
+};
+
 const types: Record<string, string> = {
   string: "a string",
   number: "a number",
   boolean: "true or false",
   object: "an object",
   array: "an array",
+  null: "null",
 };
+
+export const noAlternative = "has none of the accepted forms";
 
 const units: Record<string, string> = { Length: "character", Items: "item", Properties: "field" };
 
-/** Describes the rule that was violated. It quotes the schema only, never the request. */
+/** Describes the rule that was violated, in words that say what to send. It quotes the schema only, never the request. */
 export function describeValidationError(error: FastifySchemaValidationError): string {
-  const { keyword, params, message = "is invalid" } = error;
+  const { keyword, params, message } = error;
   const described = schemaOf(error)["x-error-message"];
   if (described !== undefined) return described;
   switch (keyword) {
@@ -36,17 +61,26 @@ export function describeValidationError(error: FastifySchemaValidationError): st
     case "const":
       return `must be ${JSON.stringify(params["allowedValue"])}`;
     case "format": {
-      const example = examples[params["format"] as string];
-      return example === undefined ? message : `must be ${example}`;
+      const format = params["format"] as string;
+      return `must be ${examples[format] ?? `a valid ${format}`}`;
     }
+    case "pattern":
+      return patterns[params["pattern"] as string] ?? "has characters or a form that isn't accepted";
     case "type": {
       if (params["type"] === "integer") return describeInteger(schemaOf(error));
       const type = types[params["type"] as string];
-      return type === undefined ? message : `must be ${type}`;
+      return type === undefined ? "is of the wrong type" : `must be ${type}`;
     }
     case "minimum":
     case "maximum":
       return `must be at ${keyword === "minimum" ? "least" : "most"} ${String(params["limit"])}`;
+    case "exclusiveMinimum":
+    case "exclusiveMaximum":
+      return `must be ${keyword === "exclusiveMinimum" ? "more" : "less"} than ${String(params["limit"])}`;
+    case "multipleOf":
+      return `must be a multiple of ${String(params["multipleOf"])}`;
+    case "uniqueItems":
+      return "must not have the same item twice";
     case "minLength":
     case "maxLength":
     case "minItems":
@@ -54,8 +88,13 @@ export function describeValidationError(error: FastifySchemaValidationError): st
     case "minProperties":
     case "maxProperties":
       return describeSize(keyword, params["limit"] as number);
+    case "anyOf":
+      // Of `collapseUnions`, which lists the alternatives.
+      return message ?? noAlternative;
+    case "oneOf":
+      return noAlternative;
     default:
-      return message;
+      return "is invalid";
   }
 }
 

@@ -15,7 +15,7 @@ export {
   type StoredLine,
 } from "./import-lines.ts";
 export type { About } from "./index-routes.ts";
-export { invalidInputs, invalidRequest } from "./invalid-request.ts";
+export { describeErrors, invalidInputs, invalidRequest } from "./invalid-request.ts";
 export { isNestedTooDeep } from "./json-depth.ts";
 export { acceptMergePatch, requireNoBody } from "./json-parser.ts";
 export { createKeyedTaskLimiter } from "./keyed-task-limiter.ts";

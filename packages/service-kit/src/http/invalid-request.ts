@@ -28,10 +28,11 @@ function isRepeated(part: string, error: FastifySchemaValidationError): boolean 
   return part === "query" && Array.isArray(data) && parentSchema?.type !== "array";
 }
 
+/** `part` is empty for a value that isn't a part of a request. */
 function toInvalidInput(part: string, error: FastifySchemaValidationError): InvalidInput {
   const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
   const leaf = missingProperty ?? additionalProperty;
-  const pointer = `/${part}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
+  const pointer = `${part && `/${part}`}${error.instancePath}${leaf === undefined ? "" : `/${escapePointerSegment(leaf)}`}`;
   if (isRepeated(part, error)) return { pointer, detail: "is given more than once" };
   const detail = describeValidationError(error);
   const isQueryTime = part === "query" && error.params["format"] === "date-time";
@@ -42,9 +43,14 @@ function toInvalidInput(part: string, error: FastifySchemaValidationError): Inva
 const isSame = (one: InvalidInput, other: InvalidInput): boolean =>
   one.pointer === other.pointer && one.detail === other.detail;
 
-/** A 400 for a part of the request that doesn't match its schema, for example `body`. */
-export function schemaViolations(part: string, errors: FastifySchemaValidationError[]): Problem {
+/** Describes what Ajv found in a part of a request, or in another value. */
+export function describeErrors(part: string, errors: FastifySchemaValidationError[]): InvalidInput[] {
   const inputs = collapseUnions(errors.slice(0, maxReadErrors)).map((error) => toInvalidInput(part, error));
   // A schema with its own error message has the same one for each of its rules.
-  return invalidInputs(inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index));
+  return inputs.filter((each, index) => inputs.findIndex((other) => isSame(each, other)) === index);
+}
+
+/** A 400 for a part of the request that doesn't match its schema, for example `body`. */
+export function schemaViolations(part: string, errors: FastifySchemaValidationError[]): Problem {
+  return invalidInputs(describeErrors(part, errors));
 }

@@ -247,7 +247,7 @@ describe("usage of a subscription", () => {
         ["b", "rejected", "occurredAt is required."],
         ["c", "rejected", "patient is not a known field."],
         ["d", "rejected", "occurredAt must be a date and time with a time zone, such as 2026-03-18T09:30:00Z."],
-        ["with spaces", "rejected", 'id must match pattern "^[A-Za-z0-9._:-]+$".'],
+        ["with spaces", "rejected", "id must be letters, digits, dots, hyphens, underscores and colons."],
         ["", "rejected", "id must be a string."],
         ["", "rejected", "A record must be an object."],
         [good.id, "accepted", null],
