@@ -42,3 +42,10 @@ test("ignores the project's own workspaces", () => {
   const packages = { "": {}, "packages/a": {}, "node_modules/@ours/a": { link: true, resolved: "packages/a" } };
   assert.deepEqual(findLockProblems({ packages, allowScripts: {} }), []);
 });
+
+test("a second copy of undici is refused", () => {
+  const packages = { "node_modules/undici": right, "packages/a/node_modules/undici": right };
+  assert.deepEqual(findLockProblems({ packages, allowScripts: {} }), [
+    "undici is locked 2 times: node_modules/undici, packages/a/node_modules/undici. Give all of them one version, by overrides in package.json",
+  ]);
+});

@@ -76,9 +76,24 @@ function findPackageProblems(path: string, locked: LockedPackage, allowScripts: 
   return problems.filter((problem) => problem !== false).map((problem) => `${path} ${problem}`);
 }
 
+/** Packages of which services run one copy, so that its defects have to be corrected in one place. `overrides` sees to that. */
+const onceOnly = ["undici"];
+
+function findSecondCopies(packages: Dependencies["packages"]): string[] {
+  return onceOnly.flatMap((name) => {
+    const paths = Object.keys(packages).filter((path) => path.endsWith(`node_modules/${name}`));
+    return paths.length < 2
+      ? []
+      : [
+          `${name} is locked ${paths.length} times: ${paths.join(", ")}. Give all of them one version, by overrides in package.json`,
+        ];
+  });
+}
+
 /** Lists the problems of all dependencies. The project's own workspaces are links and are skipped. */
 export function findLockProblems({ packages, allowScripts }: Dependencies): string[] {
-  return Object.entries(packages)
+  const problems = Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
     .flatMap(([path, locked]) => findPackageProblems(path, locked, allowScripts));
+  return [...problems, ...findSecondCopies(packages)];
 }
