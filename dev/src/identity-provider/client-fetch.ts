@@ -1,4 +1,4 @@
-import { findRefusal, type Resolve } from "@ehr-marketplace/outbound-http";
+import { checkTarget, type Resolve } from "@ehr-marketplace/outbound-http";
 import type { Configuration } from "oidc-provider";
 import { loopbackNetworks } from "../service-environments.ts";
 
@@ -16,7 +16,7 @@ const loopbackHosts = new Set(["127.0.0.1", "localhost", "[::1]"]);
 export function createClientFetch(resolve: Resolve): Fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    const refusal = await findRefusal(url.href, loopbackNetworks, resolve);
+    const refusal = await checkTarget(url.href, loopbackNetworks, resolve);
     if (refusal !== undefined) throw new Error(`${url.host} is refused: ${refusal}`);
     // The provider's dispatcher closes connections to addresses that aren't public, also if a name's address changes after the check.
     const { dispatcher, ...request } = init;

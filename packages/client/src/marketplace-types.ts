@@ -545,6 +545,10 @@ export type OrganisationDto = {
     secret?: string;
     createdAt: string;
     updatedAt: string;
+    warnings?: Array<{
+        pointer: string;
+        detail: string;
+    }>;
 };
 
 export type OrganisationPage = {
@@ -643,6 +647,10 @@ export type RegisteredWebhookDto = {
     events: Array<'subscription.created' | 'subscription.paused' | 'subscription.resumed' | 'subscription.updated' | 'subscription.cancelled' | 'connection.updated' | 'usage.reported' | 'app.updated' | 'ping'>;
     status: 'active' | 'held' | 'disabled';
     createdAt: string;
+    warnings?: Array<{
+        pointer: string;
+        detail: string;
+    }>;
 };
 
 export type WebhookEndpointDto = {
@@ -651,6 +659,10 @@ export type WebhookEndpointDto = {
     events: Array<'subscription.created' | 'subscription.paused' | 'subscription.resumed' | 'subscription.updated' | 'subscription.cancelled' | 'connection.updated' | 'usage.reported' | 'app.updated' | 'ping'>;
     status: 'active' | 'held' | 'disabled';
     createdAt: string;
+    warnings?: Array<{
+        pointer: string;
+        detail: string;
+    }>;
     disabledReason: string | null;
     heldSince: string | null;
     nextProbeAt?: string | null;

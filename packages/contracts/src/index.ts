@@ -399,4 +399,4 @@ export {
   webhookEventNames,
   webhookParams,
 } from "./webhooks.ts";
-export { webUrlPattern } from "./wire-types.ts";
+export { type Warnings, webUrlPattern } from "./wire-types.ts";

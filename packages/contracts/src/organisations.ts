@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 import { nameMessage, namePattern } from "./names.ts";
 import { nextCursor } from "./paging.ts";
-import { instant, nullable } from "./wire-types.ts";
+import { instant, nullable, warnings } from "./wire-types.ts";
 
 /** The aliases of common identity providers, limited to characters that need no escaping in a URL. */
 export const orgAliasPattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
@@ -102,6 +102,7 @@ export const organisationDto = Type.Object(
     ),
     createdAt: instant("Registered"),
     updatedAt: instant("Last changed"),
+    warnings,
   },
   { $id: "OrganisationDto", title: "OrganisationDto" },
 );

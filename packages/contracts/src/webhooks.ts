@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { noNulPattern } from "./catalog-requests.ts";
 import { subscriptionEventNames } from "./events.ts";
 import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
-import { instant, nullable, requestTime, uuid } from "./wire-types.ts";
+import { instant, nullable, requestTime, uuid, warnings } from "./wire-types.ts";
 
 export const webhookEventNames = [
   ...subscriptionEventNames,
@@ -71,6 +71,7 @@ const registered = {
       "`held`: deliveries keep failing, so only periodic probes are sent. `disabled`: nothing is sent until the endpoint is enabled",
   }),
   createdAt: instant("Registered"),
+  warnings,
 };
 
 export const registeredWebhookDto = Type.Object(registered, {

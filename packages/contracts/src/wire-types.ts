@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 
 export const uuid = (description: string) => Type.String({ format: "uuid", maxLength: 36, description });
 /**
@@ -23,6 +23,23 @@ export const requestTime = (description: string) => Type.String({ format: "date-
 export const currency = Type.String({ pattern: "^[A-Z]{3}$", description: "ISO 4217 code", examples: ["USD"] });
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
+
+/** Of a request that was done. Stays absent where nothing is wrong, as most clients know the response without it. */
+export const warnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      pointer: Type.String({ description: "JSON Pointer to the input", examples: ["/body/url"] }),
+      detail: Type.String({ description: "What is probably wrong, and what to do" }),
+    }),
+    {
+      description:
+        "Only in the response to a request that was done although something in it is probably wrong, such as a host name that doesn't resolve",
+    },
+  ),
+);
+export interface Warnings {
+  warnings?: Static<typeof warnings>;
+}
 
 /** Whole minor units, or a decimal string for fractions of a minor unit. */
 export const rate = Type.Union([

@@ -69,24 +69,28 @@ export async function resolveAllowedAddresses(
 const refusals = ["url-invalid", "address-not-allowed", "plain-http-not-allowed"] as const satisfies FailureReason[];
 export type Refusal = (typeof refusals)[number];
 
+/** What to tell somebody whose URL is stored although it is `unresolved`. */
+export const unresolvedDetail =
+  "has a host name that doesn't resolve now; correct it if it is misspelt, because nothing can be sent until it resolves";
+
 /**
- * Returns why a request to this URL would be refused now, for validating a URL before it is stored. Returns undefined if
- * it would be sent, and if the name has no address or its servers don't respond within `timeoutMs`: the name may be set
- * up later, and addresses are checked at every connection anyway.
+ * Returns why a request to this URL wouldn't be sent now, for validating a URL before it is stored. `unresolved` is no refusal: the name
+ * has no address, or its servers don't respond within `timeoutMs`. It may be set up later, and addresses are checked at every connection
+ * anyway.
  */
-export async function findRefusal(
+export async function checkTarget(
   url: string,
   allowedNetworks: readonly string[],
   resolve: Resolve,
   timeoutMs = 2_000,
-): Promise<Refusal | undefined> {
+): Promise<Refusal | "unresolved" | undefined> {
   const timer = new AbortController();
   try {
     const addresses = resolveAllowedAddresses(parseTarget(url), allowedNetworks, resolve, { stage: "address" });
-    await Promise.race([addresses, delay(timeoutMs, undefined, { signal: timer.signal })]);
-    return undefined;
+    const found = await Promise.race([addresses, delay(timeoutMs, undefined, { signal: timer.signal })]);
+    return found === undefined ? "unresolved" : undefined;
   } catch (error) {
-    if (error instanceof Failure) return refusals.find((refusal) => refusal === error.reason);
+    if (error instanceof Failure) return refusals.find((refusal) => refusal === error.reason) ?? "unresolved";
     throw error;
   } finally {
     timer.abort();

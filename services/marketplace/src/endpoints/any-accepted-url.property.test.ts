@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { test } from "node:test";
-import { findRefusal } from "@ehr-marketplace/outbound-http";
+import { checkTarget } from "@ehr-marketplace/outbound-http";
 import { rounds } from "@ehr-marketplace/test-kit";
 import { anyNetworks, policyAllows } from "@ehr-marketplace/test-kit/address-policy";
 import { anyUrl } from "@ehr-marketplace/test-kit/any-url";
@@ -34,7 +34,7 @@ for (const [what, findError] of [
         const literal = hostname.replace(/^\[(.*)\]$/, "$1");
         if (isIP(literal) === 0) return;
         assert.equal(policyAllows(literal, networks), true, literal);
-        assert.equal(await findRefusal(text, networks, unusedResolver), undefined);
+        assert.equal(await checkTarget(text, networks, unusedResolver), undefined);
       }),
       runs,
     );

@@ -83,13 +83,14 @@ export async function changeEndpoint(
   const requireUsableUrl = input.url === undefined ? undefined : await checkEndpointUrl(input.url, deps);
   return withEndpoint(deps, by, id, async (change) => {
     const { transaction, row, now, at } = change;
-    requireUsableUrl?.();
+    const warnings = requireUsableUrl?.();
     const requested = { url: input.url ?? row.url, events: input.events ?? row.events };
-    if (isDeepStrictEqual(requested, { url: row.url, events: row.events })) return endpointRecord(row, now);
+    if (isDeepStrictEqual(requested, { url: row.url, events: row.events }))
+      return { ...endpointRecord(row, now), ...warnings };
     await updateEndpoint(transaction, row.id, { ...requested, updated_at: at });
     const changed = endpointRecord({ ...row, ...requested }, now);
     await recordChange(change, "change", changed);
-    return changed;
+    return { ...changed, ...warnings };
   });
 }
 

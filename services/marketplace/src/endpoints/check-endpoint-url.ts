@@ -1,5 +1,5 @@
-import type { Resolve } from "@ehr-marketplace/outbound-http";
-import { findRefusal, type Refusal } from "@ehr-marketplace/outbound-http";
+import type { Warnings } from "@ehr-marketplace/contracts";
+import { checkTarget, type Refusal, type Resolve, unresolvedDetail } from "@ehr-marketplace/outbound-http";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import { findUrlError } from "./endpoint.ts";
 import { endpointProblems } from "./endpoint-errors.ts";
@@ -10,8 +10,8 @@ const refusalTexts: Record<Refusal, string> = {
   "plain-http-not-allowed": "must begin with https://",
 };
 
-/** Throws when the URL can't be used. */
-export type UrlCheck = () => void;
+/** Throws when the URL can't be used. Returns what belongs to the response: a warning if the name doesn't resolve. */
+export type UrlCheck = () => Warnings;
 
 /**
  * Resolves the name before the transaction starts, so that no transaction waits for DNS. The returned function throws the error inside
@@ -21,12 +21,15 @@ export async function checkEndpointUrl(
   url: string,
   { allowedNetworks, resolve }: { allowedNetworks: readonly string[]; resolve: Resolve },
 ): Promise<UrlCheck> {
+  const pointer = "/body/url";
   const urlError = findUrlError(url, allowedNetworks);
-  const refused = urlError === undefined ? await findRefusal(url, allowedNetworks, resolve) : undefined;
-  const refusal = refused === undefined ? urlError : refusalTexts[refused];
+  const checked = urlError === undefined ? await checkTarget(url, allowedNetworks, resolve) : undefined;
+  if (checked === "unresolved") return () => ({ warnings: [{ pointer, detail: unresolvedDetail }] });
+  const refusal = checked === undefined ? urlError : refusalTexts[checked];
   return () => {
-    if (refusal === undefined) return;
-    const errors = [{ pointer: "/body/url", detail: refusal }];
-    throw new Problem(endpointProblems.notAllowed, `/body/url ${refusal}.`, { errors });
+    if (refusal === undefined) return {};
+    throw new Problem(endpointProblems.notAllowed, `${pointer} ${refusal}.`, {
+      errors: [{ pointer, detail: refusal }],
+    });
   };
 }

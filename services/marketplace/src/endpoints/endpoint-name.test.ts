@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RegisteredWebhookDto, WebhookDeliveryLogPage } from "@ehr-marketplace/contracts";
 import { marketplaceEnvironment } from "@ehr-marketplace/dev/service-environments";
-import { createOutboundClient, createResolver, type Resolver } from "@ehr-marketplace/outbound-http";
+import { createOutboundClient, createResolver, type Resolver, unresolvedDetail } from "@ehr-marketplace/outbound-http";
 import { createLogger } from "@ehr-marketplace/service-kit/telemetry";
 import { cleanUpAfter, eventually } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
@@ -70,8 +70,17 @@ for (const [where, environment, good, bad] of [
       test(`may be that of ${url}`, async () => {
         for (const response of [await register(url), await patch(url)]) {
           assert.ok(response.ok, await response.clone().text());
-          assert.equal(((await response.json()) as RegisteredWebhookDto).url, url);
+          const { url: stored, warnings } = (await response.json()) as RegisteredWebhookDto;
+          assert.equal(stored, url);
+          const isUnresolved = /not-yet|broken/.test(url);
+          assert.deepEqual(warnings, isUnresolved ? [{ pointer: "/body/url", detail: unresolvedDetail }] : undefined);
         }
+        const response = await marketplace.requestAs("northwind-developer", `/developer/webhooks/${endpoint.id}`);
+        assert.equal(
+          "warnings" in ((await response.json()) as object),
+          false,
+          "they are only in the response to the change",
+        );
       });
     }
     for (const url of bad.split(" ")) {

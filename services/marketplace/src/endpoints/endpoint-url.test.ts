@@ -100,7 +100,11 @@ for (const [where, environment, good, bad] of [
     let marketplace: MarketplaceWithCallers;
     let endpoint: RegisteredWebhookDto;
     before(async () => {
-      marketplace = await startMarketplaceWithCallers(cleanUp, environment);
+      marketplace = await startMarketplaceWithCallers(cleanUp, environment, {
+        // This is about what the URL itself tells; names are the subject of endpoint-name.test.ts.
+        resolve: async (hostname) => (hostname === "localhost" ? [{ address: "127.0.0.1", family: 4 }] : []),
+        close: () => undefined,
+      });
       endpoint = await registered(marketplace);
     });
     const patch = (url: string): Promise<Response> =>

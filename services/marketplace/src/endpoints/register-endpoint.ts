@@ -23,7 +23,7 @@ export async function registerEndpoint(
   const requireUsableUrl = await checkEndpointUrl(input.url, deps);
   return database.transaction().execute((transaction) =>
     runIdempotently(transaction, { caller: by.caller, now: clock(), bodyDigest }, repeatable, async () => {
-      requireUsableUrl();
+      const warnings = requireUsableUrl();
       requireUsableSecret(input.secret);
       const vendorId = await requireVendorId(transaction, by.vendor);
       await lockRegistration(transaction, vendorId);
@@ -64,7 +64,7 @@ export async function registerEndpoint(
         before: null,
         after: endpointRecord(row, now),
       });
-      return registeredRecord(row);
+      return { ...registeredRecord(row), ...warnings };
     }),
   );
 }

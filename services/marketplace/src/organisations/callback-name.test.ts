@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { OrganisationDto } from "@ehr-marketplace/contracts";
-import { createResolver } from "@ehr-marketplace/outbound-http";
+import { createResolver, unresolvedDetail } from "@ehr-marketplace/outbound-http";
 import { cleanUpAfter } from "@ehr-marketplace/test-kit";
 import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { startNameServer } from "@ehr-marketplace/test-kit/name-server";
@@ -47,7 +47,13 @@ describe("the name in an organisation's callback", () => {
     test(`is accepted: ${url}, within ${networks.join(" and ") || "no network"}`, async () => {
       const response = await put(url, networks);
       assert.ok(response.ok, await response.clone().text());
-      assert.equal(((await response.json()) as OrganisationDto).callbackUrl, url);
+      const { callbackUrl, warnings } = (await response.json()) as OrganisationDto;
+      assert.equal(callbackUrl, url);
+      const isUnresolved = /not-yet|broken/.test(url);
+      assert.deepEqual(
+        warnings,
+        isUnresolved ? [{ pointer: "/body/callbackUrl", detail: unresolvedDetail }] : undefined,
+      );
     });
   }
 

@@ -45,7 +45,9 @@ export function createOrganisationImport(deps: OrganisationDeps, by: RequestCont
   return {
     keyField: "alias",
     validate: (value) => toImportedLine(validateLine(value)),
-    check: ({ columns }) => requireUsableCallback(columns.callback_url, columns.callback_networks, resolve),
+    check: async ({ columns }) => {
+      await requireUsableCallback(columns.callback_url, columns.callback_networks, resolve);
+    },
     store: (lines) => storeLines(deps, by, lines),
   };
 }

@@ -73,7 +73,7 @@ export async function putOrganisation(
 ): Promise<{ created: boolean; organisation: OrganisationDto }> {
   const role = requireRole(by.caller, alias, ["operator"]);
   const columns = toColumns(input);
-  await requireUsableCallback(columns.callback_url, columns.callback_networks, resolve);
+  const warnings = await requireUsableCallback(columns.callback_url, columns.callback_networks, resolve);
   const now = clock();
 
   return database.transaction().execute(async (transaction) => {
@@ -89,7 +89,7 @@ export async function putOrganisation(
     if (before === undefined && !created) throw unclearKind(input);
     if (before !== undefined) requireSameKind(before, input);
     if (before !== undefined && input.secret === undefined && isUnchanged(before, columns)) {
-      return { created, organisation: organisationRecord(before) };
+      return { created, organisation: { ...organisationRecord(before), ...warnings } };
     }
     // `now` was read before the row lock: a request that waited for another's change must not get an earlier time than that change.
     const at = before === undefined ? now : nextInstant(now, before.updated_at);
@@ -121,7 +121,7 @@ export async function putOrganisation(
     });
     return {
       created,
-      organisation: created && input.secret === undefined ? { ...organisation, secret } : organisation,
+      organisation: { ...organisation, ...(created && input.secret === undefined && { secret }), ...warnings },
     };
   });
 }

@@ -1,5 +1,5 @@
-import type { Resolve } from "@ehr-marketplace/outbound-http";
-import { findRefusal, type Refusal } from "@ehr-marketplace/outbound-http";
+import type { Warnings } from "@ehr-marketplace/contracts";
+import { checkTarget, type Refusal, type Resolve, unresolvedDetail } from "@ehr-marketplace/outbound-http";
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import { findCallbackError, httpsOnly } from "./organisation.ts";
 import { organisationProblems } from "./organisation-errors.ts";
@@ -10,17 +10,22 @@ const refusalDetails: Record<Refusal, string> = {
   "plain-http-not-allowed": httpsOnly,
 };
 
-/** Resolves names, which may take seconds: call it outside a transaction. */
+/**
+ * Returns what belongs to the response: a warning if the name doesn't resolve. Resolves names, which may take seconds: call it outside a
+ * transaction.
+ */
 export async function requireUsableCallback(
   callbackUrl: string | null,
   networks: readonly string[],
   resolve: Resolve,
-): Promise<void> {
-  if (callbackUrl === null) return;
+): Promise<Warnings> {
+  if (callbackUrl === null) return {};
+  const pointer = "/body/callbackUrl";
   const urlError = findCallbackError(callbackUrl, networks);
-  const refused = urlError === undefined ? await findRefusal(callbackUrl, networks, resolve) : undefined;
-  const refusal = refused === undefined ? urlError : refusalDetails[refused];
-  if (refusal === undefined) return;
-  const errors = [{ pointer: "/body/callbackUrl", detail: refusal }];
-  throw new Problem(organisationProblems.callbackNotAllowed, `/body/callbackUrl ${refusal}.`, { errors });
+  const checked = urlError === undefined ? await checkTarget(callbackUrl, networks, resolve) : undefined;
+  if (checked === "unresolved") return { warnings: [{ pointer, detail: unresolvedDetail }] };
+  const refusal = checked === undefined ? urlError : refusalDetails[checked];
+  if (refusal === undefined) return {};
+  const errors = [{ pointer, detail: refusal }];
+  throw new Problem(organisationProblems.callbackNotAllowed, `${pointer} ${refusal}.`, { errors });
 }
