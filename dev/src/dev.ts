@@ -17,7 +17,8 @@ health use the two ports above), INSPECT_PORT (9229; likewise), DATABASE_URL (a 
 DATA_DIRECTORY (.dev),
 ALLOWED_ORIGINS (of pages that may call the APIs with a token; by default localhost and 127.0.0.1 on the usual ports of
 front ends: 3000, 4200, 5173 and 8000), CLIENT_REGISTRATION_URL and CLIENT_REGISTRATION_TOKEN (another authorization server at
-which apps' clients are registered; the demo app signs in only with the stack's own).
+which apps' clients are registered; the demo app signs in only with the stack's own), LOG_LEVEL (warn; info prints each
+request).
 
 Examples:
   npm run dev

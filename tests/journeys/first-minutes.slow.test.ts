@@ -72,7 +72,11 @@ test("a new user clones, installs and starts, and has the storefront on screen w
   note("cloned");
   await (isFullRun ? install : linkDependencies)(directory);
   note("installed");
-  const stack = await startDevStack(cleanUp, { directory, environment: { PATH: shellPath }, patienceMs });
+  const stack = await startDevStack(cleanUp, {
+    directory,
+    environment: { PATH: shellPath, LOG_LEVEL: "info" },
+    patienceMs,
+  });
   note("ready");
   const page = await browser.newPage();
   page.setDefaultTimeout(120_000);

@@ -22,7 +22,13 @@ export interface StackContext {
 }
 
 const services = new URL("../../../services/", import.meta.url).pathname;
-const local = { NODE_ENV: "development", HOST: "127.0.0.1", VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join() };
+const local = {
+  NODE_ENV: "development",
+  HOST: "127.0.0.1",
+  VENDOR_ALLOWED_NETWORKS: loopbackNetworks.join(),
+  // The stack prints where everything is. A line for each request would push that, and warnings, off the screen.
+  LOG_LEVEL: process.env["LOG_LEVEL"] || "warn",
+};
 
 /** The usual ports of front ends under development, such as Vite's 5173. */
 const frontEndPorts = [3000, 4200, 5173, 8000];
