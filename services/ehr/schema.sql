@@ -271,6 +271,23 @@ CREATE TABLE public.clients (
     CONSTRAINT clients_uncertain_check CHECK ((((status = 'uncertain'::text) = (NOT (task IS DISTINCT FROM 'check'::text))) AND ((status <> 'uncertain'::text) OR (num_nonnulls(attempt, attempted_at, reason) = 3))))
 );
 
+CREATE TABLE public.differences (
+    id uuid NOT NULL,
+    org_alias text NOT NULL COLLATE pg_catalog."C",
+    subscription_id uuid NOT NULL,
+    app_slug text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL,
+    pause_reason text,
+    fhir_scopes text,
+    as_of timestamp(3) with time zone NOT NULL,
+    stored_as_of timestamp(3) with time zone NOT NULL,
+    found_at timestamp(3) with time zone NOT NULL,
+    kept_at timestamp(3) with time zone,
+    CONSTRAINT differences_fhir_scopes_check CHECK ((length(fhir_scopes) <= 40000)),
+    CONSTRAINT differences_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text, 'SPEND_LIMIT'::text]))),
+    CONSTRAINT differences_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+
 CREATE TABLE public.installations (
     id uuid NOT NULL,
     org_alias text NOT NULL COLLATE pg_catalog."C",
@@ -328,6 +345,17 @@ CREATE TABLE public.launches (
 )
 PARTITION BY RANGE (launched_at);
 
+CREATE TABLE public.marketplace_epoch (
+    only_row boolean DEFAULT true NOT NULL,
+    system text NOT NULL,
+    timeline bigint NOT NULL,
+    "position" numeric(20,0) NOT NULL,
+    number integer DEFAULT 0 NOT NULL,
+    since timestamp(3) with time zone NOT NULL,
+    CONSTRAINT marketplace_epoch_only_row_check CHECK (only_row),
+    CONSTRAINT marketplace_epoch_system_check CHECK ((system ~ '^[0-9a-f]{16}$'::text))
+);
+
 CREATE TABLE public.organisations (
     alias text NOT NULL COLLATE pg_catalog."C",
     encrypted_secret text NOT NULL,
@@ -371,7 +399,10 @@ CREATE TABLE public.subscriptions (
     confirmed_at timestamp(3) with time zone,
     listed_at timestamp(3) with time zone,
     fhir_scopes text,
+    epoch integer DEFAULT 0 NOT NULL,
+    pause_reason text,
     CONSTRAINT subscriptions_fhir_scopes_check CHECK ((length(fhir_scopes) <= 40000)),
+    CONSTRAINT subscriptions_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['NON_PAYMENT'::text, 'OPERATOR_HOLD'::text, 'SECURITY'::text, 'ORG_REQUEST'::text, 'SPEND_LIMIT'::text]))),
     CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'cancelled'::text])))
 );
 
@@ -401,6 +432,12 @@ ALTER TABLE ONLY public.clients
 ALTER TABLE ONLY public.clients
     ADD CONSTRAINT clients_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.differences
+    ADD CONSTRAINT differences_org_alias_subscription_id_key UNIQUE (org_alias, subscription_id);
+
+ALTER TABLE ONLY public.differences
+    ADD CONSTRAINT differences_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.installations
     ADD CONSTRAINT installations_org_alias_app_slug_key UNIQUE (org_alias, app_slug);
 
@@ -415,6 +452,9 @@ ALTER TABLE ONLY public.launch_log_retention
 
 ALTER TABLE ONLY public.launches
     ADD CONSTRAINT launches_pkey PRIMARY KEY (launched_at, id);
+
+ALTER TABLE ONLY public.marketplace_epoch
+    ADD CONSTRAINT marketplace_epoch_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.organisations
     ADD CONSTRAINT organisations_pkey PRIMARY KEY (alias);
@@ -440,6 +480,8 @@ CREATE INDEX clients_by_status ON public.clients USING btree (status, created_at
 CREATE INDEX clients_newest ON public.clients USING btree (created_at, id);
 
 CREATE INDEX clients_with_tasks ON public.clients USING btree (created_at, id) WHERE (task IS NOT NULL);
+
+CREATE INDEX differences_newest ON public.differences USING btree (found_at, id);
 
 CREATE INDEX installations_of_app_by_alias ON public.installations USING btree (app_slug, org_alias);
 
@@ -490,6 +532,9 @@ ALTER TABLE ONLY public.clients
 
 ALTER TABLE ONLY public.clients
     ADD CONSTRAINT clients_org_alias_fkey FOREIGN KEY (org_alias) REFERENCES public.organisations(alias);
+
+ALTER TABLE ONLY public.differences
+    ADD CONSTRAINT differences_org_alias_subscription_id_fkey FOREIGN KEY (org_alias, subscription_id) REFERENCES public.subscriptions(org_alias, id);
 
 ALTER TABLE ONLY public.installations
     ADD CONSTRAINT installations_app_slug_fkey FOREIGN KEY (app_slug) REFERENCES public.apps(slug);
@@ -566,6 +611,26 @@ GRANT UPDATE(version) ON TABLE public.clients TO ehr_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.clients TO ehr_service;
 
+GRANT SELECT,INSERT,DELETE ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(id) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(app_slug) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(status) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(pause_reason) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(fhir_scopes) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(as_of) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(stored_as_of) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(found_at) ON TABLE public.differences TO ehr_service;
+
+GRANT UPDATE(kept_at) ON TABLE public.differences TO ehr_service;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installations TO ehr_service;
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.launch_contexts TO ehr_service;
@@ -573,6 +638,18 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.launch_contexts TO ehr_service;
 GRANT SELECT ON TABLE public.launch_log_retention TO ehr_service;
 
 GRANT SELECT,INSERT ON TABLE public.launches TO ehr_service;
+
+GRANT SELECT,INSERT ON TABLE public.marketplace_epoch TO ehr_service;
+
+GRANT UPDATE(system) ON TABLE public.marketplace_epoch TO ehr_service;
+
+GRANT UPDATE(timeline) ON TABLE public.marketplace_epoch TO ehr_service;
+
+GRANT UPDATE("position") ON TABLE public.marketplace_epoch TO ehr_service;
+
+GRANT UPDATE(number) ON TABLE public.marketplace_epoch TO ehr_service;
+
+GRANT UPDATE(since) ON TABLE public.marketplace_epoch TO ehr_service;
 
 GRANT SELECT,INSERT ON TABLE public.organisations TO ehr_service;
 

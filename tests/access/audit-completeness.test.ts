@@ -96,6 +96,8 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
     ["PUT /api/admin/clients/:id", "existing", "operator"],
     ["POST /api/admin/clients/:id/retry", "existing", "operator"],
     ["DELETE /api/admin/clients/:id", "existing", "operator"],
+    ["POST /api/admin/differences/:id/apply", "existing", "operator"],
+    ["POST /api/admin/differences/:id/keep", "existing", "operator"],
   ];
   const exceptions = new Map([
     ["POST /api/app-installations/:appSlug/launch", "the append-only launch log has it"],
@@ -108,7 +110,7 @@ describe("every route of the EHR service that writes or reveals a secret leaves 
     const callers = await fetchCallers();
     const { marketplace, ehr, ehrOwnerUrl } = await startBothServices(cleanUp, callers);
     service = { ...ehr, ownerUrl: ehrOwnerUrl, callers };
-    prepared = await prepareEhr({ ehr: ehr.url, marketplace: marketplace.url }, callers);
+    prepared = await prepareEhr({ ehr: ehr.url, marketplace: marketplace.url, ehrOwner: ehrOwnerUrl }, callers);
   });
 
   test("the table is complete", () =>

@@ -74,6 +74,11 @@ const matrix = parseMatrix(`
 | POST /api/admin/clients/:id/retry                   | unknown                          | 401       | 404      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | DELETE /api/admin/clients/:id                       | existing                         | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | DELETE /api/admin/clients/:id                       | unknown                          | 401       | 404      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| GET /api/admin/differences                          | all                              | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/admin/differences/:id/apply               | existing                         | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/admin/differences/:id/apply               | unknown                          | 401       | 404      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/admin/differences/:id/keep                | existing                         | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
+| POST /api/admin/differences/:id/keep                | unknown                          | 401       | 404      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | GET /api/admin/audit                                | all                              | 401       | 200      | 403     | 200     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 `);
 
@@ -99,7 +104,7 @@ describe("permissions in the EHR, each use case on one database connection, with
       MARKETPLACE_CLIENT_SECRET: "development-only",
     });
     documented = await loadDocumentedResponses(`${running.url}/api/openapi.json`);
-    prepared = await prepareEhr({ ehr: running.url, marketplace: marketplace.url }, callers);
+    prepared = await prepareEhr({ ehr: running.url, marketplace: marketplace.url, ehrOwner: ehrs.ownerUrl }, callers);
   });
 
   test("every route has a row and declares who may use it", () =>

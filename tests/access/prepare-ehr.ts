@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import type { AppClientDto, InstallationDto, LaunchDto } from "@ehr-marketplace/contracts";
-import { eventually } from "@ehr-marketplace/test-kit";
+import { eventually, withClient } from "@ehr-marketplace/test-kit";
 import { type Callers, sendApiRequest, sendRequest } from "@ehr-marketplace/tests/support/callers";
 import type { MatrixRequest } from "@ehr-marketplace/tests/support/permission-matrix";
 
@@ -15,7 +15,7 @@ const [sharedApp, hilltopApp] = ["northwind-scribe", "lumen-schedule"];
 
 /** Subscribes the practices to one app and Hilltop to another, and builds requests for rows of the matrix. */
 export async function prepareEhr(
-  urls: { ehr: string; marketplace: string },
+  urls: { ehr: string; marketplace: string; ehrOwner?: string },
   callers: Callers,
 ): Promise<{ buildRequest(route: string, on: string): Promise<MatrixRequest> }> {
   const operator = callers.token("operator");
@@ -68,12 +68,31 @@ export async function prepareEhr(
     return id ?? assert.fail();
   };
 
+  /** A difference of a subscription that has nothing to do with the others. Only a restore of the marketplace makes one. */
+  const addDifference = async (): Promise<string> => {
+    const { rows } = await withClient(urls.ehrOwner ?? assert.fail("needs the database"), (client) =>
+      client.query<{ id: string }>(
+        `with stored as (
+           insert into subscriptions (org_alias, id, app_slug, status, as_of)
+           values ('riverside-clinic', gen_random_uuid(), $1, 'cancelled', '2020-02-02') returning *
+         )
+         insert into differences (id, org_alias, subscription_id, app_slug, status, as_of, stored_as_of, found_at)
+         select gen_random_uuid(), org_alias, id, app_slug, 'paused', '2020-01-01', as_of, now() from stored returning id`,
+        [sharedApp],
+      ),
+    );
+    return rows[0]?.id ?? assert.fail();
+  };
+
   return {
     async buildRequest(route, on) {
       const [, pattern = ""] = route.split(" ");
       if (pattern.startsWith("/api/admin/clients/:id")) {
         const path = pattern.replace(":id", on === "existing" ? await findClient() : randomUUID());
         return route.startsWith("PUT") ? { path, body: { clientId: `client-${randomUUID()}` } } : { path };
+      }
+      if (pattern.startsWith("/api/admin/differences/:id")) {
+        return { path: pattern.replace(":id", on === "existing" ? await addDifference() : randomUUID()) };
       }
       if (pattern === "/api/internal/app-clients") {
         const query = new URLSearchParams({ clientId: "a-client", orgAlias: aliases[on] ?? "" });

@@ -102,7 +102,7 @@ describe("routes without a body accept an empty one with any Content-Type", () =
     const operator = callers.token("operator");
     prepared = {
       marketplace: await prepareMarketplace(urls.marketplace, operator, callers.token("northwind-developer")),
-      ehr: await prepareEhr(urls, callers),
+      ehr: await prepareEhr({ ...urls, ehrOwner: ehrs.ownerUrl }, callers),
     };
   });
 

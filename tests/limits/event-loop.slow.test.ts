@@ -141,7 +141,7 @@ describe("no request blocks the EHR's event loop for 100 ms", () => {
       }),
     );
     served = (await startEhr(cleanUp, ehrs.serviceUrl, environment)).server.routesAndAccess;
-    prepared = await prepareEhr({ ehr: service.url, marketplace: marketplaceUrl }, callers);
+    prepared = await prepareEhr({ ehr: service.url, marketplace: marketplaceUrl, ehrOwner: ehrs.ownerUrl }, callers);
     const token = await signToken(callers, {
       organization: { "riverside-clinic": { roles: ["org-admin"] } },
       roles: ["operator", "ehr-service", "launch-redeemer"],

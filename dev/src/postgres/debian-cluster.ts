@@ -12,6 +12,9 @@ const binaries = "/usr/lib/postgresql/15/bin";
 
 export interface DebianCluster {
   url: string;
+  port: number;
+  /** Runs a program of this version as the user of the server. */
+  run(program: string, ...args: string[]): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +32,9 @@ async function findServerUser(): Promise<{ uid: number; gid: number } | undefine
 }
 
 /** Starts PostgreSQL 15, the oldest supported major version: in a folder that is kept, or in one that is deleted when it stops. */
-export async function startDebianCluster(options: { directory?: string } = {}): Promise<DebianCluster> {
+export async function startDebianCluster(
+  options: { directory?: string; port?: number; settings?: Record<string, string> } = {},
+): Promise<DebianCluster> {
   if (!existsSync(join(binaries, "pg_ctl"))) {
     throw new Error("PostgreSQL 15 is required. Install it: apt-get install postgresql-15");
   }
@@ -39,13 +44,13 @@ export async function startDebianCluster(options: { directory?: string } = {}): 
   if (user !== undefined) await chown(directory, user.uid, user.gid);
   const runHere = (program: string, ...given: string[]): Promise<unknown> =>
     run(join(binaries, program), given, { ...user, cwd: directory });
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const settings = [
     "listen_addresses=127.0.0.1",
     `port=${port}`,
     "unix_socket_directories=",
     "max_connections=200",
-    ...Object.entries(throwawaySettings).map(([name, value]) => `${name}=${value}`),
+    ...Object.entries({ ...throwawaySettings, ...options.settings }).map(([name, value]) => `${name}=${value}`),
   ];
   if (!existsSync(join(directory, "PG_VERSION"))) {
     await runHere("initdb", "-D", directory, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C");
@@ -54,6 +59,8 @@ export async function startDebianCluster(options: { directory?: string } = {}): 
   await runHere("pg_ctl", "-D", directory, "-w", "-l", join(directory, "server.log"), "-o", flags, "start");
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    run: runHere,
     async stop() {
       await runHere("pg_ctl", "-D", directory, "-m", options.directory === undefined ? "immediate" : "fast", "stop");
       if (options.directory === undefined) await rm(directory, { recursive: true });

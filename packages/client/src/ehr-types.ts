@@ -27,6 +27,7 @@ export type ReceivedSubscriptionEvent = {
         id: string;
         status: 'active' | 'paused' | 'cancelled';
         orgAlias: string;
+        pauseReason?: unknown;
     };
     timestamp: string;
 };
@@ -93,6 +94,40 @@ export type AuditResponse = {
     data: AuditPage;
 };
 
+export type DifferenceDto = {
+    id: string;
+    orgAlias: string;
+    subscriptionId: string;
+    appSlug: string;
+    stored: {
+        status: 'paused' | 'cancelled';
+        pauseReason: 'NON_PAYMENT' | 'OPERATOR_HOLD' | 'SECURITY' | 'ORG_REQUEST' | 'SPEND_LIMIT' | null;
+        asOf: string;
+    };
+    listed: {
+        status: 'active' | 'paused';
+        pauseReason: 'NON_PAYMENT' | 'OPERATOR_HOLD' | 'SECURITY' | 'ORG_REQUEST' | 'SPEND_LIMIT' | null;
+        asOf: string;
+    };
+    foundAt: string;
+    keptAt: string | null;
+};
+
+export type DifferenceResponse = {
+    success: true;
+    message: string;
+    data: DifferenceDto;
+};
+
+export type DifferencesResponse = {
+    success: true;
+    message: string;
+    data: {
+        items: Array<DifferenceDto>;
+        next: string | null;
+    };
+};
+
 export type ReconciliationResponse = {
     success: true;
     message: string;
@@ -102,6 +137,7 @@ export type ReconciliationResponse = {
         changed: number;
         corrected: number;
         unlisted: number;
+        withheld: number;
         skipped: number;
         reconciledAt: string;
     };
@@ -387,6 +423,101 @@ export type ReadAuditResponses = {
 };
 
 export type ReadAuditResponse = ReadAuditResponses[keyof ReadAuditResponses];
+
+export type ListDifferencesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        limit?: number;
+        after?: string;
+        kept?: boolean;
+    };
+    url: '/admin/differences';
+};
+
+export type ListDifferencesErrors = {
+    400: Failure;
+    401: Failure;
+    403: Failure;
+    408: Failure;
+    414: Failure;
+    429: Failure;
+    431: Failure;
+    500: Failure;
+    503: Failure;
+};
+
+export type ListDifferencesError = ListDifferencesErrors[keyof ListDifferencesErrors];
+
+export type ListDifferencesResponses = {
+    200: DifferencesResponse;
+};
+
+export type ListDifferencesResponse = ListDifferencesResponses[keyof ListDifferencesResponses];
+
+export type ApplyDifferenceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/differences/{id}/apply';
+};
+
+export type ApplyDifferenceErrors = {
+    400: Failure;
+    401: Failure;
+    403: Failure;
+    404: Failure;
+    408: Failure;
+    413: Failure;
+    414: Failure;
+    415: Failure;
+    429: Failure;
+    431: Failure;
+    500: Failure;
+    503: Failure;
+};
+
+export type ApplyDifferenceError = ApplyDifferenceErrors[keyof ApplyDifferenceErrors];
+
+export type ApplyDifferenceResponses = {
+    200: DifferenceResponse;
+};
+
+export type ApplyDifferenceResponse = ApplyDifferenceResponses[keyof ApplyDifferenceResponses];
+
+export type KeepDifferenceData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/differences/{id}/keep';
+};
+
+export type KeepDifferenceErrors = {
+    400: Failure;
+    401: Failure;
+    403: Failure;
+    404: Failure;
+    408: Failure;
+    413: Failure;
+    414: Failure;
+    415: Failure;
+    429: Failure;
+    431: Failure;
+    500: Failure;
+    503: Failure;
+};
+
+export type KeepDifferenceError = KeepDifferenceErrors[keyof KeepDifferenceErrors];
+
+export type KeepDifferenceResponses = {
+    200: DifferenceResponse;
+};
+
+export type KeepDifferenceResponse = KeepDifferenceResponses[keyof KeepDifferenceResponses];
 
 export type ReconcileData = {
     body?: never;
@@ -899,6 +1030,9 @@ export interface Operations {
     'PUT /admin/organisations/{alias}/secret': { request: PutSecretData; responses: PutSecretResponses };
     'POST /admin/organisations/import': { request: ImportSecretsData; responses: ImportSecretsResponses };
     'GET /admin/audit': { request: ReadAuditData; responses: ReadAuditResponses };
+    'GET /admin/differences': { request: ListDifferencesData; responses: ListDifferencesResponses };
+    'POST /admin/differences/{id}/apply': { request: ApplyDifferenceData; responses: ApplyDifferenceResponses };
+    'POST /admin/differences/{id}/keep': { request: KeepDifferenceData; responses: KeepDifferenceResponses };
     'POST /admin/organisations/{alias}/reconcile': { request: ReconcileData; responses: ReconcileResponses };
     'PUT /app-installations/{appSlug}/config': { request: PutConfigData; responses: PutConfigResponses };
     'GET /internal/app-installations/{appSlug}/config': { request: ReadConfigData; responses: ReadConfigResponses };

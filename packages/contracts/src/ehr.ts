@@ -2,7 +2,8 @@ import { type Static, type TSchema, Type } from "typebox";
 import { auditEntry, describeActionFilter, listAuditQuery } from "./audit.ts";
 import { maxLookupLength, noNulPattern } from "./catalog-requests.ts";
 import { orgAliasPattern } from "./organisations.ts";
-import type { PageQuery } from "./paging.ts";
+import { nextCursor, type PageQuery, pageQuery } from "./paging.ts";
+import { allPauseReasons } from "./subscriptions.ts";
 import { instant, nullable, optionalUrl, url, uuid } from "./wire-types.ts";
 
 /** The response envelope of the EHR API, as the specification defines it. */
@@ -214,10 +215,49 @@ export const reconciliationResponse = successResponse(
         "Changed subscriptions whose stored state contradicted the list with the same or a later timestamp, probably from a forged event",
     }),
     unlisted: Type.Integer({ description: "Installations without a listed subscription; they are not changed" }),
+    withheld: Type.Integer({
+      description: "Listed subscriptions that are not changed, because an operator decides: `GET /admin/differences`",
+    }),
     skipped: Type.Integer({ description: "Invalid records of the list; their subscriptions are not changed" }),
     reconciledAt: instant("Reconciled"),
   }),
 );
+
+const differingState = <Status extends TSchema>(status: Status, of: string) =>
+  Type.Object({
+    status,
+    pauseReason: nullable(Type.Enum([...allPauseReasons]), "null unless it is paused, or if the reason isn't known"),
+    asOf: instant(of),
+  });
+export const differenceDto = Type.Object(
+  {
+    id: uuid("Difference identifier"),
+    orgAlias: Type.String(),
+    subscriptionId: uuid("The subscription"),
+    appSlug: Type.String({ examples: ["northwind-scribe"] }),
+    stored: differingState(
+      Type.Enum(["paused", "cancelled"]),
+      "When it changed to this state, as the marketplace's event said",
+    ),
+    listed: differingState(Type.Enum(["active", "paused"]), "When it last changed, as the marketplace's list says"),
+    foundAt: instant("Found by reconciliation"),
+    keptAt: nullable(instant("When an operator decided to keep the stored state"), "null: it waits for the decision"),
+  },
+  { $id: "DifferenceDto", title: "DifferenceDto" },
+);
+export type DifferenceDto = Static<typeof differenceDto>;
+export const differenceResponse = successResponse("DifferenceResponse", Type.Ref("DifferenceDto#"));
+export const differencesResponse = successResponse(
+  "DifferencesResponse",
+  Type.Object({ items: Type.Array(Type.Ref("DifferenceDto#")), next: nextCursor }),
+);
+export const differenceParams = Type.Object({ id: uuid("The difference's identifier") });
+export const listDifferencesQuery = Type.Object({
+  ...pageQuery.properties,
+  kept: Type.Optional(Type.Boolean({ description: "true: those that were kept. Otherwise, those that wait" })),
+});
+export type ListDifferencesQuery = Static<typeof listDifferencesQuery> & PageQuery;
+
 export const webhookResponse = successResponse("WebhookResponse", Type.Null());
 
 /** The marketplace's audit entry, with examples of the EHR's actions. */
@@ -244,6 +284,8 @@ const ehrActions = [
   "client.put",
   "client.delete",
   "client.retry",
+  "difference.apply",
+  "difference.keep",
 ];
 export const ehrAuditQuery = Type.Object({
   ...listAuditQuery.properties,

@@ -69,6 +69,9 @@ export const receivedSubscriptionEvent = Type.Object(
       id: uuid("Subscription identifier"),
       status: Type.Enum(["active", "paused", "cancelled"], { description: "The status after the event" }),
       orgAlias: Type.String({ pattern: orgAliasPattern }),
+      pauseReason: Type.Optional(
+        Type.Unknown({ description: "With `subscription.paused`: why it is paused; an unknown reason counts as none" }),
+      ),
     }),
     timestamp: Type.String({
       format: "date-time",

@@ -101,6 +101,11 @@ export {
   type ConsumeLaunchBody,
   configResponse,
   consumeLaunchBody,
+  type DifferenceDto,
+  differenceDto,
+  differenceParams,
+  differenceResponse,
+  differencesResponse,
   type EhrAuditQuery,
   ehrAuditEntry,
   ehrAuditQuery,
@@ -117,6 +122,7 @@ export {
   type LaunchContextDto,
   type LaunchDto,
   type LaunchLogEntry,
+  type ListDifferencesQuery,
   launchBody,
   launchContextDto,
   launchContextResponse,
@@ -125,6 +131,7 @@ export {
   launchLogResponse,
   launchResponse,
   launchTypes,
+  listDifferencesQuery,
   orgAliasParams,
   type PutSecretBody,
   putConfigBody,
@@ -179,6 +186,13 @@ export {
   newSlugPattern,
   reservedSlugs,
 } from "./listings.ts";
+export {
+  epochHeader,
+  epochHeaderSchema,
+  formatEpoch,
+  type MarketplaceEpoch,
+  parseEpoch,
+} from "./marketplace-epoch.ts";
 export {
   type MediaDto,
   type MediaKind,
@@ -299,6 +313,7 @@ export {
   vendorTotal,
 } from "./statements.ts";
 export {
+  allPauseReasons,
   type ChangeTermsBody,
   type ConsentBody,
   type CreateSubscriptionBody,

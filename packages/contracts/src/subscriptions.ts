@@ -12,7 +12,8 @@ export const pauseReasons = ["NON_PAYMENT", "OPERATOR_HOLD", "SECURITY", "ORG_RE
 
 const status = Type.Enum([...subscriptionStatuses], { description: "`cancelled` is final" });
 /** SPEND_LIMIT is given by the marketplace. */
-const pauseReason = Type.Enum([...pauseReasons, "SPEND_LIMIT"]);
+export const allPauseReasons = [...pauseReasons, "SPEND_LIMIT"] as const;
+const pauseReason = Type.Enum([...allPauseReasons]);
 const quantity = { minimum: 1, maximum: 2_147_483_647 };
 export const sha256Pattern = "^[0-9a-f]{64}$";
 
@@ -157,6 +158,7 @@ export const receivedSubscription = Type.Object(
     fhirScopes: Type.Optional(Type.String({ ...fhirScopes, maxLength: 40_000 })),
     pendingScopes: Type.Optional(Type.String({ ...pendingScopes, maxLength: 40_000 })),
     status,
+    pauseReason: Type.Optional(Type.Unknown({ description: "Why it is paused; an unknown reason counts as none" })),
     updatedAt,
   },
   { $id: "ReceivedSubscription", title: "ReceivedSubscription" },

@@ -50,9 +50,11 @@ import {
   registerReconciliationMetrics,
 } from "./reconciliation/reconciliation-metrics.ts";
 import { reconciliationRoutes } from "./reconciliation/reconciliation-routes.ts";
+import { watchEpoch } from "./reconciliation/watch-epoch.ts";
 import { wrapperShape } from "./responses.ts";
 import { createScheduledWork } from "./scheduled-jobs.ts";
 import { createAppConfirmer } from "./subscriptions/confirm-apps.ts";
+import { differenceRoutes } from "./subscriptions/difference-routes.ts";
 import { findSandboxSubscribers } from "./subscriptions/stored-states.ts";
 import { registerSubscriptionMetrics } from "./subscriptions/subscription-metrics.ts";
 
@@ -162,6 +164,7 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
       });
       await scope.register(organisationRoutes, { ...common, encryption, reconciles });
       await scope.register(auditRoutes, { database: database.query, clock });
+      await scope.register(differenceRoutes, common);
       await scope.register(reconciliationRoutes, { database: database.query, reconciliation });
       await scope.register(installationRoutes, { ...common, encryption, installations, confirmer, slots });
       await scope.register(clientRoutes, { ...clientStore, clients, installations });
@@ -181,7 +184,13 @@ export async function createApp(config: Config, logger: Logger): Promise<App> {
 
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  const maintenance = { ...common, logger, launchLogDays: config.launchLogDays, reconciles, stopped };
+  const maintenance = {
+    ...common,
+    logger,
+    launchLogDays: config.launchLogDays,
+    watchEpoch: reconciliation && (() => watchEpoch(reconciliation)),
+    stopped,
+  };
   const scheduledJobs = startScheduledJobs(maintenance, createScheduledWork(maintenance), [
     (boss) => workAppFetches(boss, (slug, since) => confirmer.confirm(slug, since)),
     async (boss) => (reconciliation === undefined ? undefined : workReconciliations(boss, reconciliation)),

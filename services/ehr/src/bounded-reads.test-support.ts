@@ -72,7 +72,7 @@ export async function startLoaded(
     await useOnce(given);
   }
 
-  await run("truncate launch_contexts, applied_deliveries, installations, subscriptions, clients");
+  await run("truncate launch_contexts, applied_deliveries, installations, differences, subscriptions, clients");
   await run(insertOrganisations, 1, practices);
   await run(insertApps, each, apps);
   await run(insertSubscriptions, 0, practices, each, "active");

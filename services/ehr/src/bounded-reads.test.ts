@@ -36,6 +36,7 @@ import { takeAppFetch } from "./organisations/app-fetch-rate.ts";
 import { deleteExpiredSecrets } from "./organisations/organisation-secrets.ts";
 import { createOrganisationSlots } from "./organisations/organisation-slots.ts";
 import {
+  findReconciledOrganisation,
   isKnownOrganisation,
   listOrganisationsToReconcile,
   longestUnreconciledMs,
@@ -237,6 +238,7 @@ const useCases: Record<string, UseCase> = {
   "finding organisations to reconcile": {
     async work({ connected }) {
       await longestUnreconciledMs(connected.database, new Date());
+      await findReconciledOrganisation(connected.database);
       for await (const _ of listOrganisationsToReconcile(connected.database, new Date())) break;
     },
     ...batch,

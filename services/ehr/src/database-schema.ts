@@ -9,6 +9,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Int8 = ColumnType<string, bigint | number | string, bigint | number | string>;
+
 export type Json = JsonValue;
 
 export type JsonArray = JsonValue[];
@@ -20,6 +22,8 @@ export type JsonObject = {
 export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
+export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
@@ -101,6 +105,20 @@ export interface Clients {
   version: string;
 }
 
+export interface Differences {
+  app_slug: string;
+  as_of: Timestamp;
+  fhir_scopes: string | null;
+  found_at: Timestamp;
+  id: string;
+  kept_at: Timestamp | null;
+  org_alias: string;
+  pause_reason: string | null;
+  status: string;
+  stored_as_of: Timestamp;
+  subscription_id: string;
+}
+
 export interface Installations {
   app_slug: string;
   /**
@@ -146,6 +164,15 @@ export interface LaunchLogRetention {
   only_row: Generated<boolean>;
 }
 
+export interface MarketplaceEpoch {
+  number: Generated<number>;
+  only_row: Generated<boolean>;
+  position: Numeric;
+  since: Timestamp;
+  system: string;
+  timeline: Int8;
+}
+
 export interface Organisations {
   alias: string;
   app_fetches_until: Timestamp | null;
@@ -169,10 +196,12 @@ export interface Subscriptions {
   app_slug: string;
   as_of: Timestamp;
   confirmed_at: Timestamp | null;
+  epoch: Generated<number>;
   fhir_scopes: string | null;
   id: string;
   listed_at: Timestamp | null;
   org_alias: string;
+  pause_reason: string | null;
   status: string;
 }
 
@@ -183,10 +212,12 @@ export interface DB {
   audit_log_retention: AuditLogRetention;
   client_metadata: ClientMetadata;
   clients: Clients;
+  differences: Differences;
   installations: Installations;
   launch_contexts: LaunchContexts;
   launch_log_retention: LaunchLogRetention;
   launches: Launches;
+  marketplace_epoch: MarketplaceEpoch;
   organisations: Organisations;
   schema_migrations: SchemaMigrations;
   subscriptions: Subscriptions;

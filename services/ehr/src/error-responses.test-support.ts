@@ -17,6 +17,7 @@ export const clients = {
   /** A request for it is in progress. */
   busy: "/admin/clients/01890a5d-ac96-774b-bcce-b302099a8052",
 };
+export const difference = "/admin/differences/01890a5d-ac96-774b-bcce-b302099a8053";
 export const patientId = "6f2a1d0c-5c5e-4a52-9a59-0d6a1b7f3c11";
 
 interface Refused extends RequestOptions {

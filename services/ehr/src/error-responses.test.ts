@@ -8,6 +8,7 @@ import {
   apps,
   clients,
   consume,
+  difference,
   type ErrorTest,
   kib,
   patientId,
@@ -77,6 +78,9 @@ describe("refused requests get an error in the wrapper", () => {
     ["PUT", clients.managed],
     ["DELETE", clients.managed],
     ["POST", `${clients.managed}/retry`],
+    ["GET", "/admin/differences"],
+    ["POST", `${difference}/apply`],
+    ["POST", `${difference}/keep`],
   ] as const;
 
   test("returns 401 without a token and with an invalid one", async () => {
@@ -148,12 +152,15 @@ describe("refused requests get an error in the wrapper", () => {
     assert.match((await refused(422, webhook, { as: null, body, headers })).message, /1000 live subscriptions/);
   });
 
-  test("returns 404 for an unknown client, and 409 for one that this service manages or has a request for", async () => {
+  test("returns 404 for an unknown client or difference, and 409 for one that this service manages or has a request for", async () => {
     const put = { as: "operator", method: "PUT", body: { clientId: "another" } } as const;
     await refused(404, clients.unknown, { as: "operator" });
     await refused(404, clients.unknown, put);
     await refused(404, clients.unknown, { as: "operator", method: "DELETE" });
     await refused(404, `${clients.unknown}/retry`, { as: "operator", method: "POST" });
+    for (const verb of ["apply", "keep"]) {
+      await refused(404, `${difference}/${verb}`, { as: "operator", method: "POST" });
+    }
     await refused(409, clients.managed, put);
     await refused(409, clients.managed, { as: "operator", method: "DELETE" });
     assert.match((await refused(409, clients.busy, put)).message, /in progress/);
@@ -168,6 +175,10 @@ describe("refused requests get an error in the wrapper", () => {
     for (const clientId of ["", "one\n", "é"]) await refused(400, clients.managed, { ...put, body: { clientId } });
     await refused(400, "/admin/clients/none", { as: "operator" });
     await refused(400, "/admin/clients?status=none", { as: "operator" });
+    await refused(400, "/admin/differences?kept=maybe", { as: "operator" });
+    for (const verb of ["apply", "keep"]) {
+      await refused(400, `/admin/differences/none/${verb}`, { as: "operator", method: "POST" });
+    }
     await refused(400, "/internal/app-clients?clientId=one", { as: "launch-redeemer" });
     await refused(400, "/internal/app-clients?orgAlias=one", { as: "launch-redeemer" });
   });
@@ -238,6 +249,9 @@ describe("refused requests get an error in the wrapper", () => {
     await refused(413, clients.managed, { as: "operator", method: "PUT", body: { clientId: kib(17) } });
     await refused(413, clients.managed, { as: "operator", method: "DELETE", body: { x: kib(17) } });
     await refused(413, `${clients.managed}/retry`, { as: "operator", body: { x: kib(17) } });
+    for (const verb of ["apply", "keep"]) {
+      await refused(413, `${difference}/${verb}`, { as: "operator", body: { x: kib(17) } });
+    }
     await refused(413, consume, { as: "launch-redeemer", body: { launch: kib(17) } });
   });
 
@@ -257,6 +271,8 @@ describe("refused requests get an error in the wrapper", () => {
       await refused(415, clients.managed, { as: "operator", method: "PUT", raw: "{}", headers });
       await refused(415, clients.managed, { as: "operator", method: "DELETE", raw: "{}", headers });
       await refused(415, `${clients.managed}/retry`, { as: "operator", raw: "{}", headers });
+      await refused(415, `${difference}/apply`, { as: "operator", raw: "{}", headers });
+      await refused(415, `${difference}/keep`, { as: "operator", raw: "{}", headers });
       await refused(415, consume, { as: "launch-redeemer", raw: "{}", headers });
       await refused(415, putSecret, { as: "operator", method: "PUT", raw: "{}", headers });
     }

@@ -33,11 +33,11 @@ describe("scheduled jobs", () => {
     (await withClient(ownerUrl, (client) => client.query<T>(sql))).rows;
   const start = (chore: string): Promise<unknown> => queue.boss().send(scheduledJobs, { chore });
 
-  test("delete expired launch contexts every minute, run maintenance and refresh apps and clients every hour, and reconcile every night, missed nights included", async () => {
+  test("delete expired launch contexts every minute, run maintenance and refresh apps and clients every hour, look at the marketplace's epoch every five minutes, and reconcile every night, missed nights included", async () => {
     await eventually(
       "all jobs are scheduled",
       20_000,
-      async () => (await rows("select from pgboss.schedule")).length === 5,
+      async () => (await rows("select from pgboss.schedule")).length === 6,
     );
     const wound = await rows("select key, cron, options ->> 'missed' as missed from pgboss.schedule order by key");
     assert.deepEqual(wound, [
@@ -46,6 +46,7 @@ describe("scheduled jobs", () => {
       { key: "reconcile", cron: "23 1 * * *", missed: "once" },
       { key: "refresh-apps", cron: "41 * * * *", missed: "skip" },
       { key: "refresh-clients", cron: "51 * * * *", missed: "skip" },
+      { key: "watch-epoch", cron: "*/5 * * * *", missed: "skip" },
     ]);
   });
 
@@ -133,9 +134,9 @@ describe("starting the scheduled jobs", () => {
     await rows("revoke delete on applied_deliveries from ehr_service");
     await rows("update organisations set encrypted_previous_secret = encrypted_secret, previous_until = now()");
     const works: string[] = [];
-    start({ ...deps, reconciles: true }, [async () => void works.push("started")]);
+    start({ ...deps, watchEpoch: async () => undefined }, [async () => void works.push("started")]);
     await eventually("the first failure is logged", 20_000, async () => logged.length === 1);
-    await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 5 && works.length === 1);
+    await eventually("all is scheduled", 20_000, async () => (await scheduled(rows)) === 6 && works.length === 1);
     assert.deepEqual(works, ["started"]);
     await deps.queue.boss().send(scheduledJobs, { chore: "keep-house" });
     await eventually("the other steps have run", 20_000, async () => {
@@ -158,7 +159,7 @@ describe("starting the scheduled jobs", () => {
     await rows("select prepare_launch_partitions('2020-01-01')");
     const days = () => rows("select inhrelid from pg_inherits where inhparent = 'launches'::regclass order by 1");
     const earlier = await days();
-    start({ ...deps, launchLogDays: 30, reconciles: true });
+    start({ ...deps, launchLogDays: 30, watchEpoch: async () => undefined });
     await eventually("the warning is logged", 20_000, async () => logged.length === 1);
     assert.match(logged[0]?.msg ?? "", /^LAUNCH_LOG_DAYS is below the database/);
     assert.deepEqual(await days(), earlier);
@@ -166,7 +167,7 @@ describe("starting the scheduled jobs", () => {
 
   test("schedules no reconciliation if none is configured, and removes an earlier schedule", async () => {
     const { rows, ...deps } = await prepare();
-    start({ ...deps, reconciles: false });
+    start({ ...deps, watchEpoch: undefined });
     await eventually("all jobs are scheduled", 20_000, async () => (await scheduled(rows)) === 4);
     const boss = deps.queue.boss();
     const id = await boss.send(scheduledJobs, { chore: "reconcile" });

@@ -19,8 +19,8 @@ export interface MaintenanceDeps {
   clock: () => Date;
   logger: Logger;
   launchLogDays: number;
-  /** Whether credentials for the marketplace are configured, so that organisations are reconciled. */
-  reconciles: boolean;
+  /** Undefined where no credentials for the marketplace are configured: then organisations aren't reconciled, either. */
+  watchEpoch: (() => Promise<void>) | undefined;
   stopped: AbortSignal;
 }
 
@@ -47,7 +47,7 @@ const hourlySteps = (deps: MaintenanceDeps): Steps => {
 
 /** The scheduled jobs of the service. */
 export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
-  const { database, clock, reconciles } = deps;
+  const { database, clock, watchEpoch } = deps;
   const reconcile = { cron: "23 1 * * *", missed: "once", work: () => requestAllReconciliations(deps) } as const;
   return {
     queueName: scheduledJobs,
@@ -57,7 +57,7 @@ export function createScheduledWork(deps: MaintenanceDeps): ScheduledWork {
       "keep-house": { cron: "11 * * * *", work: () => runMaintenanceSteps(hourlySteps(deps), deps) },
       "refresh-apps": { cron: "41 * * * *", work: () => refreshApps(deps) },
       "refresh-clients": { cron: "51 * * * *", work: () => requestClientRefreshes(deps) },
-      ...(reconciles ? { reconcile } : {}),
+      ...(watchEpoch === undefined ? {} : { reconcile, "watch-epoch": { cron: "*/5 * * * *", work: watchEpoch } }),
     },
     runAtStartup: () => runMaintenanceSteps(startupSteps(deps), deps),
   };

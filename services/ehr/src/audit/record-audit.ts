@@ -23,6 +23,12 @@ export function actorOf(request: FastifyRequest, orgAlias: string, roles: readon
   return { issuer: caller.issuer, subject: caller.subject, role, requestId: request.id };
 }
 
+/** For routes that only operators may call. */
+export function operatorOf(request: FastifyRequest): Actor {
+  const { issuer, subject } = getCaller(request);
+  return { issuer, subject, role: "operator", requestId: request.id };
+}
+
 export interface AuditedAction {
   actor: Actor;
   at: Date;

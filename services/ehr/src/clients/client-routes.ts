@@ -11,10 +11,10 @@ import {
   listAppClientsQuery,
   putAppClientBody,
 } from "@ehr-marketplace/contracts";
-import { getCaller, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
+import { requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Actor } from "../audit/record-audit.ts";
+import type { FastifyInstance } from "fastify";
+import { operatorOf } from "../audit/record-audit.ts";
 import { failureResponses, success } from "../responses.ts";
 import { type FindDeps, findAppClient } from "./find-app-client.ts";
 import { deleteClient, getClient, listClients, type ManageDeps, putClient, retryClient } from "./manage-clients.ts";
@@ -22,11 +22,6 @@ import { deleteClient, getClient, listClients, type ManageDeps, putClient, retry
 const operators = { access: ["operator"] } as const;
 const tags = ["Operations"];
 const json = "application/json; charset=utf-8";
-
-function operatorOf(request: FastifyRequest): Actor {
-  const { issuer, subject } = getCaller(request);
-  return { issuer, subject, role: "operator", requestId: request.id };
-}
 
 export async function clientRoutes(scope: FastifyInstance, options: FindDeps & ManageDeps): Promise<void> {
   const shapes = [appClientDto, appClientResponse, appClientsResponse, appClientDeletedResponse];

@@ -6,6 +6,7 @@ import {
 } from "@ehr-marketplace/contracts";
 import { describeNul, findUnstorable, isNestedTooDeep } from "@ehr-marketplace/service-kit/http";
 import { createValidator } from "../create-validator.ts";
+import { knownPauseReason, type PauseReason } from "../subscriptions/pause-reason.ts";
 
 /** The status of a subscription after each event; `subscription.updated` doesn't change it. */
 const statusesAfter: Record<SubscriptionEventName, readonly ReceivedSubscriptionEvent["subscription"]["status"][]> = {
@@ -42,6 +43,8 @@ export function readAlias(parsed: unknown): unknown {
 
 export interface ReceivedEvent extends ReceivedSubscriptionEvent {
   occurredAt: Date;
+  /** Undefined for an event that isn't about a pause. */
+  pauseReason: PauseReason | null | undefined;
 }
 
 const validateEvent = createValidator<ReceivedSubscriptionEvent>(receivedSubscriptionEvent);
@@ -61,5 +64,7 @@ export function parseEvent(parsed: unknown): { event: ReceivedEvent } | { unknow
   }
   const occurredAt = new Date(event.timestamp);
   if (Number.isNaN(occurredAt.getTime())) return { error: "/body/timestamp is not a time" };
-  return { event: { ...event, occurredAt } };
+  const pauseReason =
+    event.event === "subscription.paused" ? knownPauseReason(event.subscription.pauseReason) : undefined;
+  return { event: { ...event, occurredAt, pauseReason } };
 }

@@ -63,7 +63,7 @@ async function applyEvent(
   deps: EventDeps,
   orgAlias: string,
   deliveryId: string,
-  { app, subscription, occurredAt }: ReceivedEvent,
+  { app, subscription, pauseReason, occurredAt }: ReceivedEvent,
   now: Date,
 ): Promise<Outcome> {
   const { database, queue, logger, confirmer, slots } = deps;
@@ -73,8 +73,8 @@ async function applyEvent(
     const applyLocked = () =>
       withOrganisationLock(deps, orgAlias, async (transaction) => {
         const { slug: appSlug, fhirScopes } = app;
-        const state = { orgAlias, subscriptionId, appSlug, status, fhirScopes, asOf: occurredAt, now, isListed: false };
-        const applied = await applyState(transaction, queue, state);
+        const state = { orgAlias, subscriptionId, appSlug, status, pauseReason, fhirScopes, asOf: occurredAt };
+        const applied = await applyState(transaction, queue, { ...state, now, isListed: false });
         if (applied.changed) await insertAppliedDelivery(transaction, orgAlias, deliveryId, now);
         return applied;
       });

@@ -8,7 +8,6 @@ import {
 } from "@ehr-marketplace/contracts";
 import {
   acceptNdjson,
-  getCaller,
   importLines,
   importResponse,
   ndjsonMediaType,
@@ -16,7 +15,7 @@ import {
 } from "@ehr-marketplace/service-kit/http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { actorOf } from "../audit/record-audit.ts";
+import { actorOf, operatorOf } from "../audit/record-audit.ts";
 import { failureResponses, success } from "../responses.ts";
 import { createSecretImport } from "./import-secrets.ts";
 import { putSecret, type SecretDeps } from "./put-secret.ts";
@@ -76,9 +75,7 @@ async function importRoute(scope: FastifyInstance, options: SecretDeps): Promise
       },
     },
     async (request, reply) => {
-      const { issuer, subject } = getCaller(request);
-      const actor = { issuer, subject, role: "operator", requestId: request.id } as const;
-      const results = await importLines(createSecretImport(options, actor), request.body);
+      const results = await importLines(createSecretImport(options, operatorOf(request)), request.body);
       return reply.type(ndjsonMediaType).send(results);
     },
   );

@@ -118,6 +118,16 @@ export async function findLongestUnreconciled(database: Kysely<DB>): Promise<Dat
   return row?.since;
 }
 
+/** One of the hundred that were reconciled or created last, by the index of `findLongestUnreconciled`. */
+export async function findLastReconciled(database: Kysely<DB>): Promise<string | undefined> {
+  const { rows } = await sql<{ alias: string }>`
+    select alias from (
+      select alias, reconciled_at from organisations order by coalesce(reconciled_at, created_at) desc limit 100
+    ) last
+    where reconciled_at is not null order by reconciled_at desc limit 1`.execute(database);
+  return rows[0]?.alias;
+}
+
 /** Locks organisations with a secret that is encrypted with another key version. */
 export function lockSecretsToReencrypt(transaction: Transaction<DB>, version: number, limit: number) {
   const currentPattern = `${version}.%`;

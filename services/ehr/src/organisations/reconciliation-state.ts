@@ -3,6 +3,7 @@ import type { DB } from "../database-schema.ts";
 import {
   claimQuarantineCheck,
   findAliasesAfter,
+  findLastReconciled,
   findLongestUnreconciled,
   findSecrets,
   sumUnlisted,
@@ -42,6 +43,10 @@ export async function longestUnreconciledMs(database: Kysely<DB>, now: Date): Pr
   const since = await findLongestUnreconciled(database);
   return since === undefined ? 0 : now.getTime() - since.getTime();
 }
+
+/** One that the marketplace knows, if one was reconciled lately. */
+export const findReconciledOrganisation = (database: Kysely<DB>): Promise<string | undefined> =>
+  findLastReconciled(database);
 
 const pageSize = 1_000;
 

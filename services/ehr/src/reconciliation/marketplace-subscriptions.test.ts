@@ -85,20 +85,22 @@ describe("the marketplace's list of subscriptions", () => {
     );
     [requests, tokens, tokenLives, tokenRequests, refusal] = [[], 0, 3_600, [], undefined];
   };
-  const json = (response: ServerResponse, body: unknown, headers: Record<string, string> = {}): void => {
+  const json = (response: ServerResponse, body: unknown, headers: Record<string, string | undefined> = {}): void => {
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
-  test("is read page by page with its cursor, and never from another host", async () => {
+  test("is read page by page with its cursor, and never from another host; a malformed epoch counts as none", async () => {
     start();
+    const epochsOfPages = ["0123456789abcdef.1.18446744073709551615", "0123456789abcdef.1", ""];
     const all = [subscription(), subscription(), subscription()];
     respondToList = (request, response) => {
       const after = new URL(request.url ?? "", url).searchParams.get("after");
       const nth = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
       const next = `<http://elsewhere.example/steal?after=${all[nth]?.id}>; rel="next"`;
-      json(response, [all[nth]], nth < 2 ? { link: next } : {});
+      json(response, [all[nth]], { ...(nth < 2 ? { link: next } : {}), "x-marketplace-epoch": epochsOfPages[nth] });
     };
-    assert.deepEqual(await list("riverside-clinic"), { subscriptions: all, skipped: [] });
+    const epochs = [{ system: "0123456789abcdef", timeline: 1, position: 18_446_744_073_709_551_615n }];
+    assert.deepEqual(await list("riverside-clinic"), { subscriptions: all, skipped: [], epochs });
     assert.deepEqual(
       requests.map((each) => [each.url, each.authorization]),
       [
@@ -377,7 +379,7 @@ describe("the marketplace's list of subscriptions", () => {
       if (request.headers.authorization === "Bearer token-1") response.writeHead(401).end();
       else json(response, []);
     };
-    assert.deepEqual(await list("riverside-clinic"), { subscriptions: [], skipped: [] });
+    assert.deepEqual(await list("riverside-clinic"), { subscriptions: [], skipped: [], epochs: [] });
     assert.equal(tokens, 2);
     respondToList = (_request, response) => response.writeHead(401).end();
     await assert.rejects(list("riverside-clinic"), MarketplaceRefusalError);

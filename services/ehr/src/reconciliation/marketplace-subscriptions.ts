@@ -1,4 +1,11 @@
-import { type EventApp, type ReceivedSubscription, receivedSubscription } from "@ehr-marketplace/contracts";
+import {
+  type EventApp,
+  epochHeader,
+  type MarketplaceEpoch,
+  parseEpoch,
+  type ReceivedSubscription,
+  receivedSubscription,
+} from "@ehr-marketplace/contracts";
 import { findUnstorable } from "@ehr-marketplace/service-kit/http";
 import type { ParseApp } from "../apps/parse-app.ts";
 import { createValidator } from "../create-validator.ts";
@@ -19,9 +26,12 @@ export interface SkippedRecord {
 export interface SubscriptionList {
   subscriptions: ListedSubscription[];
   skipped: SkippedRecord[];
+  /** Of the pages, in the order in which they were read, except pages without a valid one. */
+  epochs: MarketplaceEpoch[];
 }
 
-export type ListSubscriptions = (orgAlias: string) => Promise<SubscriptionList>;
+/** Lists at most that many pages; by default, a list that has too many is refused. */
+export type ListSubscriptions = (orgAlias: string, only?: { pages: number }) => Promise<SubscriptionList>;
 
 const timeoutMs = 10_000;
 /** A record with the longest scopes, plan and app of the marketplace's schemas has less than 256 KiB, so that every page fits. */
@@ -43,10 +53,7 @@ export function createSubscriptionLister(
   tokens: MarketplaceTokens,
   parseApp: ParseApp,
 ): ListSubscriptions {
-  const request = async (
-    orgAlias: string,
-    url: URL,
-  ): Promise<{ status: number; text: string; link: string | null }> => {
+  const request = async (orgAlias: string, url: URL): Promise<{ status: number; text: string; headers: Headers }> => {
     const bearer = await tokens.get(orgAlias);
     try {
       const response = await fetch(url, {
@@ -58,7 +65,7 @@ export function createSubscriptionLister(
       return {
         status: response.status,
         text: await readBoundedText(response, maxResponseBytes),
-        link: response.headers.get("link"),
+        headers: response.headers,
       };
     } catch (error) {
       throw new MarketplaceUnavailableError("the request to the marketplace failed", { cause: error });
@@ -69,32 +76,39 @@ export function createSubscriptionLister(
     let response = await request(orgAlias, url);
     // The token or its signing key may have been revoked, so retry once with a new token.
     if (response.status === 401) response = await request(orgAlias, url);
-    const { status, text, link } = response;
+    const { status, text, headers } = response;
     if (status === 408 || status === 429 || status >= 500) {
       throw new MarketplaceUnavailableError(`the marketplace responded with ${status}`);
     }
     if (status !== 200) throw new MarketplaceRefusalError(refusalMessage(orgAlias, status, text));
-    return { ...parsePage(text, parseApp), next: parseNextCursor(link, url) };
+    const epoch = parseEpoch(headers.get(epochHeader));
+    return {
+      ...parsePage(text, parseApp),
+      epochs: epoch === undefined ? [] : [epoch],
+      next: parseNextCursor(headers.get("link"), url),
+    };
   };
 
-  return async (orgAlias) => {
-    const all: SubscriptionList = { subscriptions: [], skipped: [] };
+  return async (orgAlias, only) => {
+    const all: SubscriptionList = { subscriptions: [], skipped: [], epochs: [] };
     let after: string | undefined;
-    for (let page = 0; page < maxPages; page += 1) {
+    for (let page = 0; page < (only?.pages ?? maxPages); page += 1) {
       const url = new URL(`${marketplaceUrl}/subscriptions`);
       url.searchParams.set("orgAlias", orgAlias);
       url.searchParams.set("expand", "app");
       url.searchParams.set("limit", String(pageSize));
       if (after !== undefined) url.searchParams.set("after", after);
-      const { subscriptions, skipped, next } = await fetchPage(orgAlias, url);
+      const { subscriptions, skipped, epochs, next } = await fetchPage(orgAlias, url);
       if (subscriptions.some((subscription) => subscription.orgAlias !== orgAlias)) {
         throw new MarketplaceRefusalError("the marketplace's list contains subscriptions of another organisation");
       }
       all.subscriptions.push(...subscriptions);
       all.skipped.push(...skipped);
+      all.epochs.push(...epochs);
       if (next === undefined) return all;
       after = next;
     }
+    if (only !== undefined) return all;
     throw new MarketplaceRefusalError(`the marketplace's list has more than ${maxPages} pages`);
   };
 }
@@ -126,7 +140,7 @@ function problemDetail(text: string): string | undefined {
 }
 
 /** An invalid record is skipped, so that it doesn't keep the others from being reconciled. */
-function parsePage(text: string, parseApp: ParseApp): SubscriptionList {
+function parsePage(text: string, parseApp: ParseApp): Pick<SubscriptionList, "subscriptions" | "skipped"> {
   let records: unknown;
   try {
     records = JSON.parse(text);
@@ -136,7 +150,7 @@ function parsePage(text: string, parseApp: ParseApp): SubscriptionList {
   if (!Array.isArray(records)) {
     throw new MarketplaceRefusalError("the marketplace's response is not a list of subscriptions");
   }
-  const page: SubscriptionList = { subscriptions: [], skipped: [] };
+  const page: ReturnType<typeof parsePage> = { subscriptions: [], skipped: [] };
   for (const record of records as unknown[]) {
     const parsed = parseRecord(record, parseApp);
     if ("reason" in parsed) page.skipped.push(parsed);

@@ -110,7 +110,7 @@ describe("forged events that name a listed subscription are corrected by reconci
       ["active", "active", "removed"],
     );
     assert.equal(await corrections(), 2);
-    await deliverGenuine("paused", await change(cancelled, "pause", { reason: "ORG_REQUEST" }));
+    await deliverGenuine("paused", await change(cancelled, "pause", { reason: "NON_PAYMENT" }));
     assert.equal(await statusOf("northwind-scribe"), "paused");
     assert.deepEqual(await requestReconciliation(), { changed: 0, corrected: 0, unlisted: 0 });
   });

@@ -7,6 +7,9 @@ import { withOrganisationLock } from "../organisations/organisation-lock.ts";
 import { recordReconciliation } from "../organisations/reconciliation-state.ts";
 import { requestReconciliation } from "../organisations/request-reconciliation.ts";
 import { type AppliedState, applyState } from "../subscriptions/apply-state.ts";
+import { findDiffering, forgetDifferences } from "../subscriptions/differences.ts";
+import { findEpoch, noteEpoch } from "../subscriptions/marketplace-epoch.ts";
+import { knownPauseReason, type PauseReason } from "../subscriptions/pause-reason.ts";
 import { findStoredStates, markListed, type StoredState } from "../subscriptions/stored-states.ts";
 import type {
   ListedSubscription,
@@ -31,6 +34,7 @@ export interface ReconciliationResult {
   changed: number;
   corrected: number;
   unlisted: number;
+  withheld: number;
   skipped: number;
   reconciledAt: string;
 }
@@ -46,11 +50,17 @@ const recheckCorrectionsSeconds = 360;
  * event can't be lost by this: the marketplace sends it after the commit of the change, and reads each page of the list from the same
  * database after the request, so the list is at least as new as every genuine event that arrived before. The stored states are read before
  * the list is requested, so no clocks are compared.
+ *
+ * This doesn't hold for events from before the marketplace's database was restored. So where the stored state is of an earlier epoch, a
+ * record that would revive the subscription is withheld for an operator.
  */
 export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Promise<ReconciliationResult> {
   const { database, clock, logger } = deps;
+  const seen = await findEpoch(database);
   const known = await findStoredStates(database, orgAlias);
+  const differing = await findDiffering(database, orgAlias);
   const list = await deps.listSubscriptions(orgAlias);
+  const epoch = await noteEpoch(deps, seen, list.epochs);
   const { subscriptions: listed, skipped } = list;
   if (skipped.length > 0) reportSkipped(deps, orgAlias, skipped);
   const live = listed.filter(isLive);
@@ -65,14 +75,22 @@ export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Pro
       markListed(transaction, orgAlias, newlyListed, clock()),
     );
   }
-  let [changed, corrected] = [0, 0];
+  let [changed, corrected, withheld] = [0, 0, 0];
+  const settled: string[] = [];
   for (const subscription of listed) {
     const before = known.get(subscription.id);
-    if (before !== undefined && isUpToDate(before, subscription)) continue;
-    const applied = await applyListed(deps, subscription, before);
-    if (applied.changed) changed += 1;
-    if (applied.corrected) corrected += 1;
+    const applied =
+      before !== undefined && isUpToDate(before, subscription)
+        ? undefined
+        : await applyListed(deps, subscription, before, epoch);
+    if (applied?.changed) changed += 1;
+    if (applied?.corrected) corrected += 1;
+    if (applied?.withheld) withheld += 1;
+    else if (differing.has(subscription.id)) settled.push(subscription.id);
   }
+  await forgetDifferences(database, orgAlias, settled);
+  if (withheld > 0)
+    logger.warn({ orgAlias, withheld }, "withheld what would revive subscriptions; an operator decides");
   if (corrected > 0) await scheduleRecheck(deps, orgAlias, corrected);
   const unlisted = countUnlisted(known, list);
   if (unlisted > 0)
@@ -85,6 +103,7 @@ export async function reconcile(deps: ReconciliationDeps, orgAlias: string): Pro
     changed,
     corrected,
     unlisted,
+    withheld,
     skipped: skipped.length,
     reconciledAt: now.toISOString(),
   };
@@ -94,9 +113,14 @@ const isLive = ({ status }: { status: string }): boolean => status !== "cancelle
 
 function isUpToDate(known: StoredState, listed: ListedSubscription): boolean {
   const hasSameScopes = !isLive(listed) || known.fhirScopes === (listed.fhirScopes ?? known.fhirScopes);
-  const isSame = known.status === listed.status && known.appSlug === listed.appSlug && hasSameScopes;
+  const hasSameReason = listed.status !== "paused" || [undefined, known.pauseReason].includes(listedReason(listed));
+  const isSame = known.status === listed.status && known.appSlug === listed.appSlug && hasSameScopes && hasSameReason;
   return isSame && known.asOf >= new Date(listed.updatedAt) && (known.isConfirmed || !isLive(listed));
 }
+
+/** Undefined if the marketplace doesn't say. */
+const listedReason = ({ pauseReason }: ListedSubscription): PauseReason | null | undefined =>
+  pauseReason === undefined ? undefined : knownPauseReason(pauseReason);
 
 async function scheduleRecheck(deps: ReconciliationDeps, orgAlias: string, corrected: number): Promise<void> {
   deps.countCorrections(corrected);
@@ -134,14 +158,18 @@ function countUnlisted(known: Map<string, StoredState>, { subscriptions, skipped
 /** Each subscription has its own transaction: one lock for all of them would delay the organisation's events. */
 async function applyListed(
   deps: ReconciliationDeps,
-  { id: subscriptionId, orgAlias, appSlug, status, fhirScopes, updatedAt }: ListedSubscription,
+  listed: ListedSubscription,
   known: StoredState | undefined,
+  epoch: number | undefined,
 ): Promise<AppliedState> {
+  const { id: subscriptionId, orgAlias, appSlug, status, fhirScopes, updatedAt } = listed;
+  const pauseReason = listedReason(listed);
   const { queue, clock, logger } = deps;
   const asOf = new Date(updatedAt);
   const applied = await withOrganisationLock(deps, orgAlias, (transaction) => {
-    const state = { orgAlias, subscriptionId, appSlug, status, fhirScopes, asOf, storedAsOf: known?.asOf };
-    return applyState(transaction, queue, { ...state, now: clock(), isListed: true });
+    const state = { orgAlias, subscriptionId, appSlug, status, pauseReason, fhirScopes, asOf };
+    const compared = { storedAsOf: known?.asOf, epoch, isListed: true };
+    return applyState(transaction, queue, { ...state, ...compared, now: clock() });
   });
   if (applied.corrected) {
     logger.warn(

@@ -8,6 +8,8 @@ import { isFreshInCatalog, requestAppFetch, secondsUntilRecheck } from "../apps/
 import type { DB } from "../database-schema.ts";
 import { deriveInstallation } from "../installations/derive-installation.ts";
 import { reserveAppFetch } from "../organisations/app-fetch-rate.ts";
+import { recordDifference } from "./differences.ts";
+import { isRevival, type PauseReason } from "./pause-reason.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { assertWithinLimits } from "./subscription-limits.ts";
 import { findSubscription, type SubscriptionRow, upsertSubscription } from "./subscription-store.ts";
@@ -19,6 +21,8 @@ export interface SubscriptionState {
   status: SubscriptionDto["status"];
   /** The scopes that the organisation has agreed to. Undefined if the marketplace didn't say: then the stored ones stay. */
   fhirScopes?: string | undefined;
+  /** Why it is paused. Undefined if the marketplace didn't say: then the stored reason stays, as long as it is paused. */
+  pauseReason?: PauseReason | null | undefined;
   /** When the subscription changed to this status, by the marketplace's clock. */
   asOf: Date;
   now: Date;
@@ -29,6 +33,11 @@ export interface SubscriptionState {
    * replaces it, however new it claims to be: the sender of an event chooses its time.
    */
   storedAsOf?: Date | undefined;
+  /**
+   * For a listed state, the number of its epoch. An older state that would revive the subscription is withheld if the stored one is of an
+   * earlier epoch: the marketplace may have lost the change. Undefined: it is applied.
+   */
+  epoch?: number | undefined;
 }
 
 export interface AppliedState {
@@ -36,11 +45,13 @@ export interface AppliedState {
   changed: boolean;
   /** Whether the marketplace's list contradicted the stored state, and replaced it. */
   corrected: boolean;
+  /** Whether the list contradicted the stored state, and an operator has to decide which of them is right. */
+  withheld: boolean;
   /** The fetch that the caller has to start once the transaction has committed; `since`: an earlier response is too old. */
   fetchNow: { since?: Date } | undefined;
 }
 
-const unchanged: AppliedState = { changed: false, corrected: false, fetchNow: undefined };
+const unchanged: AppliedState = { changed: false, corrected: false, withheld: false, fetchNow: undefined };
 
 /**
  * Stores the state if it is newer than the stored one, and derives the installation of the app. The caller holds the organisation's lock.
@@ -55,17 +66,31 @@ export async function applyState(
   const before = await findSubscription(transaction, orgAlias, subscriptionId);
   if (!isListed && before !== undefined && before.app_slug !== state.appSlug) throw anotherApp();
   const isNewer = before === undefined || before.as_of < state.asOf;
-  const isCorrection = isListed && before !== undefined && isCorrected(before, state);
+  const isContradiction = isListed && before !== undefined && isCorrected(before, state);
+  const withheld = isContradiction && isWithheld(before, state);
+  if (withheld) await recordDifference(transaction, { ...state, storedAsOf: before.as_of });
+  const isCorrection = isContradiction && !withheld;
   const isConfirmation = isListed && before?.confirmed_at === null && before.app_slug === state.appSlug;
   const hasOtherScopes =
     isListed && before !== undefined && before.as_of <= state.asOf && areOtherScopes(before, state);
-  if (!isNewer && !isCorrection && !isConfirmation && !hasOtherScopes) return unchanged;
+  const hasOtherReason = isListed && before !== undefined && before.as_of <= state.asOf && isOtherReason(before, state);
+  if (!isNewer && !isCorrection && !isConfirmation && !hasOtherScopes && !hasOtherReason) {
+    return { ...unchanged, withheld };
+  }
 
   const fhir_scopes = state.fhirScopes ?? before?.fhir_scopes ?? null;
+  const pause_reason = pauseReasonAfter(before, state);
   const next =
     isNewer || isCorrection
-      ? { app_slug: state.appSlug, status: state.status, as_of: state.asOf, fhir_scopes }
-      : { ...before, ...(hasOtherScopes ? { fhir_scopes } : {}) };
+      ? {
+          app_slug: state.appSlug,
+          status: state.status,
+          as_of: state.asOf,
+          fhir_scopes,
+          pause_reason,
+          epoch: undefined,
+        }
+      : { ...before, ...(hasOtherScopes ? { fhir_scopes } : {}), ...(hasOtherReason ? { pause_reason } : {}) };
   const added = { isNew: before === undefined, isLive: isLive(next) && !(before && isLive(before)) };
   if (!isListed && (added.isNew || added.isLive)) await assertWithinLimits(transaction, orgAlias, added);
   const app = await ensureApp(transaction, next.app_slug, now);
@@ -87,7 +112,7 @@ export async function applyState(
   }
   const isConfirmed = confirmed_at !== null;
   const fetchNow = isLive(next) ? await requestFetch(transaction, queue, app, state, isConfirmed) : undefined;
-  return { changed: true, corrected: isCorrection, fetchNow };
+  return { changed: true, corrected: isCorrection, withheld, fetchNow };
 }
 
 const isLive = ({ status }: { status: string }): boolean => status !== "cancelled";
@@ -102,6 +127,21 @@ function isCorrected(known: SubscriptionRow, state: SubscriptionState): boolean 
   if (known.as_of < asOf || known.as_of.getTime() !== storedAsOf?.getTime()) return false;
   // With the same time, other scopes are no contradiction: they shrink without an event when the app loses one.
   return known.status !== status || (known.as_of > asOf && areOtherScopes(known, state));
+}
+
+/** Whether the marketplace may have lost the stored state, and the list would revive the subscription. */
+function isWithheld(known: SubscriptionRow, { status, asOf, epoch }: SubscriptionState): boolean {
+  const isOfEarlierEpoch = epoch !== undefined && known.epoch < epoch;
+  return isOfEarlierEpoch && known.as_of > asOf && isRevival({ ...known, pauseReason: known.pause_reason }, { status });
+}
+
+const isOtherReason = (known: SubscriptionRow, { status, pauseReason }: SubscriptionState): boolean =>
+  status === "paused" && known.status === status && pauseReason !== undefined && known.pause_reason !== pauseReason;
+
+function pauseReasonAfter(before: SubscriptionRow | undefined, { status, pauseReason }: SubscriptionState) {
+  if (status !== "paused") return null;
+  const kept = before?.status === status ? before.pause_reason : null;
+  return pauseReason === undefined ? kept : pauseReason;
 }
 
 const areOtherScopes = (known: SubscriptionRow, { appSlug, fhirScopes }: SubscriptionState): boolean =>

@@ -13,6 +13,8 @@ export interface StoredState {
   status: string;
   asOf: Date;
   fhirScopes: string | null;
+  /** Null: not known, or not paused. */
+  pauseReason: string | null;
   isConfirmed: boolean;
   /** Whether the marketplace's list ever contained it. */
   isListed: boolean;
@@ -40,6 +42,7 @@ export async function findStoredStates(database: Kysely<DB>, orgAlias: string): 
         status: row.status,
         asOf: row.as_of,
         fhirScopes: row.fhir_scopes,
+        pauseReason: row.pause_reason,
         isConfirmed: row.confirmed_at !== null,
         isListed: row.listed_at !== null,
       },

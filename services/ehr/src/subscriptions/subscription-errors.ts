@@ -1,4 +1,4 @@
-import type { ProblemKind } from "@ehr-marketplace/service-kit/http";
+import { Problem, type ProblemKind } from "@ehr-marketplace/service-kit/http";
 
 export const subscriptionProblems = {
   marketplaceUnavailable: {
@@ -25,4 +25,16 @@ export const subscriptionProblems = {
     title: "Too many apps of the organisation are unconfirmed",
     advice: "Retry after the number of seconds in `Retry-After`.",
   },
+  differenceNotFound: {
+    code: "difference-not-found",
+    status: 404,
+    title: "The difference is unknown or settled",
+    advice: "`GET /api/admin/differences` lists those that wait.",
+  },
 } satisfies Record<string, ProblemKind>;
+
+export const differenceNotFound = (): Problem =>
+  new Problem(
+    subscriptionProblems.differenceNotFound,
+    "No difference with that id waits: it doesn't exist, the list was applied, or a newer change has settled it.",
+  );

@@ -31,11 +31,19 @@ export function findConfirmedSubscriptionTo(database: Kysely<DB>, orgAlias: stri
     .executeTakeFirst();
 }
 
-export async function upsertSubscription(transaction: Transaction<DB>, row: Insertable<Subscriptions>): Promise<void> {
-  const { org_alias: _alias, id: _id, ...changes } = row;
+/** Without `epoch`, it is the newest that a list came from. */
+export async function upsertSubscription(
+  transaction: Transaction<DB>,
+  { epoch, ...row }: Omit<Insertable<Subscriptions>, "epoch"> & { epoch: number | undefined },
+): Promise<void> {
+  const { org_alias: _alias, id: _id, ...columns } = row;
+  const changes = {
+    ...columns,
+    epoch: epoch ?? sql<number>`coalesce((select number from marketplace_epoch), 0)`,
+  };
   await transaction
     .insertInto("subscriptions")
-    .values(row)
+    .values({ ...row, ...changes })
     .onConflict((conflict) => conflict.columns(["org_alias", "id"]).doUpdateSet(changes))
     .execute();
 }

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { ListedSubscriptionDto, SubscriptionDto, SubscriptionEvent } from "@ehr-marketplace/contracts";
-import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
+import {
+  epochHeader,
+  type ListedSubscriptionDto,
+  type MarketplaceEpoch,
+  parseEpoch,
+  type SubscriptionDto,
+  type SubscriptionEvent,
+} from "@ehr-marketplace/contracts";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
 import { sendApiRequest } from "@ehr-marketplace/tests/support/callers";
 import { signToken } from "@ehr-marketplace/tests/support/forged-tokens";
@@ -9,6 +16,9 @@ import {
   type MarketplaceWithCallers,
   startMarketplaceWithCallers,
 } from "@ehr-marketplace/tests/support/marketplace-with-callers";
+import { connectAsService } from "@ehr-marketplace/tests/support/service-connection";
+import type { DB } from "../database-schema.ts";
+import { findEpoch } from "./epoch-store.ts";
 import { subscribed } from "./subscribe.test-support.ts";
 
 type Persona = Parameters<MarketplaceWithCallers["requestAs"]>[0];
@@ -142,6 +152,21 @@ describe("reading subscriptions", () => {
     assert.deepEqual(sizes(pages), [500, 500, 500, 500, 500]);
     assertNewestFirstAndOnce(pages.flat());
     assert.deepEqual(sizes(await walk("limit=99999999999999999999&orgAlias=crowded")), [1_000, 1_000, 500]);
+  });
+
+  test("a list names its epoch: its position only grows, and a copy of the database is another system", async () => {
+    const read = async (): Promise<MarketplaceEpoch> =>
+      parseEpoch((await list("operator", "orgAlias=empty")).headers.get(epochHeader)) ?? assert.fail("it has none");
+    const first = await read();
+    await marketplace.requestAs("operator", "/admin/organisations/empty", {
+      method: "PUT",
+      body: { displayName: "Written" },
+    });
+    const later = await read();
+    assert.deepEqual([later.system, later.timeline], [first.system, first.timeline]);
+    assert.ok(later.position >= first.position);
+    const copied = await connectAsService<DB>(cleanUp, (await cloneDatabase(cleanUp, "demo")).serviceUrl);
+    assert.notEqual((await findEpoch(copied.database))?.system, first.system);
   });
 
   test("Link keeps the other query parameters", async () => {

@@ -1,6 +1,7 @@
 import type {
   ListedSubscriptionDto,
   ListSubscriptionsQuery,
+  MarketplaceEpoch,
   SubscriptionDto,
   SubscriptionState,
 } from "@ehr-marketplace/contracts";
@@ -10,6 +11,7 @@ import type { Kysely } from "kysely";
 import { requireRole } from "../access/require-role.ts";
 import { resolveVendor } from "../access/vendor-context.ts";
 import type { DB } from "../database-schema.ts";
+import { findEpoch } from "./epoch-store.ts";
 import { subscriptionProblems } from "./subscription-errors.ts";
 import { subscriptionRecord, subscriptionState } from "./subscription-record.ts";
 import { findCursor, findSubscription, findSubscriptions, type SubscriptionRow } from "./subscription-store.ts";
@@ -80,6 +82,7 @@ export interface SubscriptionList {
   items: ListedSubscriptionDto[];
   /** The id to pass as `after` for the next page; undefined on the last page. */
   next: string | undefined;
+  epoch: MarketplaceEpoch | undefined;
 }
 
 export async function listSubscriptions(
@@ -97,5 +100,7 @@ export async function listSubscriptions(
   const withApp = query.expand === "app";
   const rows = await findSubscriptions(database, { alias, status, after, limit: limit + 1, withApp });
   const items = rows.slice(0, limit).map((row) => ({ ...subscriptionRecord(row), ...row.expanded }));
-  return { items, next: rows.length > limit ? items.at(-1)?.id : undefined };
+  // Read after the list: if another database server takes over meanwhile, an old list has the new epoch, and never a new one the old.
+  const epoch = await findEpoch(database);
+  return { items, next: rows.length > limit ? items.at(-1)?.id : undefined, epoch };
 }

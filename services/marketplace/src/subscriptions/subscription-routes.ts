@@ -2,7 +2,10 @@ import {
   changeTermsBody,
   consentBody,
   createSubscriptionBody,
+  epochHeader,
+  epochHeaderSchema,
   eventApp,
+  formatEpoch,
   listedSubscriptionDto,
   listSubscriptionsQuery,
   pauseSubscriptionBody,
@@ -93,7 +96,10 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
         response: {
           200: {
             description: "Subscriptions, the newest first",
-            headers: { link: { type: "string", description: '`rel="next"`, if there is another page' } },
+            headers: {
+              link: { type: "string", description: '`rel="next"`, if there is another page' },
+              [epochHeader]: epochHeaderSchema,
+            },
             content: { "application/json": { schema: { type: "array", items: { $ref: "ListedSubscriptionDto#" } } } },
           },
           ...problemResponses(401, 403),
@@ -101,7 +107,8 @@ export async function subscriptionRoutes(scope: FastifyInstance, options: Subscr
       },
     },
     async (request, reply) => {
-      const { items, next } = await listSubscriptions(options.database, getCaller(request), request.query);
+      const { items, next, epoch } = await listSubscriptions(options.database, getCaller(request), request.query);
+      if (epoch !== undefined) reply.header(epochHeader, formatEpoch(epoch));
       if (next !== undefined) {
         const query = new URLSearchParams(request.url.slice(request.url.indexOf("?")));
         query.set("after", next);
