@@ -1869,7 +1869,7 @@ CREATE TABLE public.notice_settings (
     CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notice_settings_confirmed_email_check CHECK (((length(confirmed_email) <= 254) AND (confirmed_email !~ '[[:cntrl:][:space:]]'::text))),
     CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
-    CONSTRAINT notice_settings_muted_kinds_check CHECK ((muted_kinds <@ ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'credit'::text]))
+    CONSTRAINT notice_settings_muted_kinds_check CHECK ((cardinality(muted_kinds) <= 50))
 );
 
 CREATE TABLE public.notices (
@@ -1879,7 +1879,7 @@ CREATE TABLE public.notices (
     severity text NOT NULL,
     subject text NOT NULL,
     detail text NOT NULL,
-    link text NOT NULL,
+    link text,
     key text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp(3) with time zone NOT NULL,
     read_at timestamp(3) with time zone,
@@ -1887,8 +1887,8 @@ CREATE TABLE public.notices (
     CONSTRAINT notices_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notices_detail_check CHECK ((((length(detail) >= 1) AND (length(detail) <= 1000)) AND (detail !~ '[[:cntrl:]]'::text))),
     CONSTRAINT notices_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT notices_kind_check CHECK ((kind = ANY (ARRAY['scopes-pending'::text, 'spend-limit'::text, 'app-suspended'::text, 'endpoint-held'::text, 'endpoint-disabled'::text, 'review-decided'::text, 'review-due'::text, 'connection-failed'::text, 'credit'::text]))),
-    CONSTRAINT notices_link_check CHECK (((link ~ '^/api/v1/[A-Za-z0-9/._?=&%-]+$'::text) AND (length(link) <= 500))),
+    CONSTRAINT notices_kind_check CHECK ((kind ~ '^[a-z]+(-[a-z]+)*$'::text)),
+    CONSTRAINT notices_link_check CHECK (((link ~ '^/[a-z][A-Za-z0-9/._?=&%-]*$'::text) AND (length(link) <= 500))),
     CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
     CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))
 );
@@ -2421,6 +2421,13 @@ CREATE TABLE public.subscriptions (
 
 COMMENT ON COLUMN public.subscriptions.fhir_scopes IS 'The scopes that were agreed to. In force are those of them that the app still has';
 
+CREATE TABLE public.suspension_notice_walks (
+    app_id uuid NOT NULL,
+    suspended_at timestamp(3) with time zone NOT NULL,
+    cursor_at timestamp(3) with time zone,
+    cursor_id uuid
+);
+
 CREATE TABLE public.suspensions (
     id uuid NOT NULL,
     app_id uuid NOT NULL,
@@ -2809,6 +2816,9 @@ ALTER TABLE public.subscriptions
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.suspension_notice_walks
+    ADD CONSTRAINT suspension_notice_walks_pkey PRIMARY KEY (app_id);
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_pkey PRIMARY KEY (id);
@@ -3307,6 +3317,9 @@ ALTER TABLE ONLY public.subscriptions
 
 ALTER TABLE ONLY public.subscriptions
     ADD CONSTRAINT subscriptions_suspension_id_fkey FOREIGN KEY (suspension_id) REFERENCES public.suspensions(id);
+
+ALTER TABLE ONLY public.suspension_notice_walks
+    ADD CONSTRAINT suspension_notice_walks_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
 
 ALTER TABLE ONLY public.suspensions
     ADD CONSTRAINT suspensions_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
@@ -3848,6 +3861,14 @@ GRANT UPDATE(suspension_id) ON TABLE public.subscriptions TO marketplace_service
 GRANT UPDATE(sandbox_revision) ON TABLE public.subscriptions TO marketplace_service;
 
 GRANT UPDATE(interval_amount) ON TABLE public.subscriptions TO marketplace_service;
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.suspension_notice_walks TO marketplace_service;
+
+GRANT UPDATE(suspended_at) ON TABLE public.suspension_notice_walks TO marketplace_service;
+
+GRANT UPDATE(cursor_at) ON TABLE public.suspension_notice_walks TO marketplace_service;
+
+GRANT UPDATE(cursor_id) ON TABLE public.suspension_notice_walks TO marketplace_service;
 
 GRANT SELECT ON TABLE public.suspensions TO marketplace_service;
 

@@ -615,6 +615,7 @@ export type ListedSubscriptionDto = {
     cancelledAt: string | null;
     pricingPlan: PricingPlanDto;
     app?: EventApp;
+    isOffered?: boolean;
 };
 
 export type SubscriptionDto = {
@@ -1093,11 +1094,11 @@ export type EstimateDto = {
 
 export type NoticeDto = {
     id: string;
-    kind: 'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit';
+    kind: 'scopes-pending' | 'spend-limit' | 'app-suspended' | 'subscription-paused' | 'endpoint-held' | 'endpoint-disabled' | 'review-submitted' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit';
     severity: 'info' | 'warning' | 'critical';
     subject: string;
     detail: string;
-    link: string;
+    link: string | null;
     createdAt: string;
     readAt: string | null;
 };
@@ -1109,7 +1110,8 @@ export type NoticePage = {
 
 export type NoticeSettingsDto = {
     email: string | null;
-    mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
+    mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'subscription-paused' | 'endpoint-held' | 'endpoint-disabled' | 'review-submitted' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
+    isConfirmed: boolean;
 };
 
 export type StatementLine = {
@@ -4264,7 +4266,7 @@ export type GetOrganisationNoticeSettingsResponse = GetOrganisationNoticeSetting
 export type PutOrganisationNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'subscription-paused' | 'endpoint-held' | 'endpoint-disabled' | 'review-submitted' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     path: {
         alias: string;
@@ -4401,7 +4403,7 @@ export type GetVendorNoticeSettingsResponse = GetVendorNoticeSettingsResponses[k
 export type PutVendorNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'subscription-paused' | 'endpoint-held' | 'endpoint-disabled' | 'review-submitted' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     headers?: {
         'x-vendor-slug'?: string;
@@ -4527,7 +4529,7 @@ export type GetOperatorNoticeSettingsResponse = GetOperatorNoticeSettingsRespons
 export type PutOperatorNoticeSettingsData = {
     body: {
         email: string | null;
-        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'endpoint-held' | 'endpoint-disabled' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
+        mutedKinds: Array<'scopes-pending' | 'spend-limit' | 'app-suspended' | 'subscription-paused' | 'endpoint-held' | 'endpoint-disabled' | 'review-submitted' | 'review-decided' | 'review-due' | 'connection-failed' | 'credit'>;
     };
     path?: never;
     query?: never;

@@ -11,6 +11,7 @@ const kindNames: Record<NoticeKind, string> = {
   "review-submitted": "new submissions",
   "review-decided": "finished reviews",
   "review-due": "reviews that are due",
+  credit: "credits",
   "connection-failed": "apps that can't sign in",
 };
 

@@ -11,7 +11,7 @@ import { formatAmount } from "../billing/format-amount.ts";
 import { toMonth } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
 import { type IdempotentRequest, runIdempotently } from "../idempotency/run-idempotently.ts";
-import type { NewNotice } from "../notices/notice.ts";
+import { type NewNotice, subscriptionPage } from "../notices/notice.ts";
 import { recordNotices } from "../notices/record-notice.ts";
 import { type LockedSubscription, lockAccountOf, lockOwnSubscription } from "../subscriptions/lock-subscription.ts";
 import type { ChargedLine } from "./charged-line.ts";
@@ -115,14 +115,14 @@ function noticesOf(
       audience: { organisationId: row.organisation_id },
       subject: `${given} is credited for ${app.name} in ${month} (${row.org_alias})`,
       detail: `Your statement of ${month} is lower by it: ${text}`,
-      link: `/api/v1/subscriptions/${row.id}/estimate`,
+      link: subscriptionPage(row.org_alias, row.id),
     },
     {
       ...notice,
       audience: { vendorId },
       subject: `${given} is credited to ${row.org_alias} for ${app.name} in ${month}`,
       detail: `It lowers your statement of ${month}, and the commission on it: ${text}`,
-      link: `/api/v1/developer/statements/${month}`,
+      link: null,
     },
   ];
 }
