@@ -1955,12 +1955,14 @@ CREATE TABLE public.organisations (
     callback_origin text GENERATED ALWAYS AS (regexp_replace(lower("substring"(callback_url, '^https?://[^/?#]+'::text)), '^(https://.*):443$|^(http://.*):80$'::text, '\1\2'::text)) STORED COLLATE pg_catalog."C",
     kind text DEFAULT 'LIVE'::text NOT NULL,
     vendor_id uuid,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
     CONSTRAINT organisations_alias_check CHECK ((alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text)),
     CONSTRAINT organisations_callback_url_check CHECK (((callback_url ~ '^https?://'::text) AND (length(callback_url) <= 2048))),
     CONSTRAINT organisations_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
     CONSTRAINT organisations_encrypted_secret_check CHECK ((encrypted_secret ~ '^[1-9][0-9]*[.][A-Za-z0-9_-]+$'::text)),
     CONSTRAINT organisations_kind_check CHECK ((kind = ANY (ARRAY['LIVE'::text, 'SANDBOX'::text]))),
-    CONSTRAINT organisations_sandbox_has_vendor CHECK (((kind = 'SANDBOX'::text) = (vendor_id IS NOT NULL)))
+    CONSTRAINT organisations_sandbox_has_vendor CHECK (((kind = 'SANDBOX'::text) = (vendor_id IS NOT NULL))),
+    CONSTRAINT organisations_time_zone_check CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64)))
 );
 
 CREATE TABLE public.pricing_plans (
@@ -3659,6 +3661,8 @@ GRANT UPDATE(callback_networks) ON TABLE public.organisations TO marketplace_ser
 GRANT UPDATE(encrypted_secret) ON TABLE public.organisations TO marketplace_service;
 
 GRANT UPDATE(updated_at) ON TABLE public.organisations TO marketplace_service;
+
+GRANT UPDATE(time_zone) ON TABLE public.organisations TO marketplace_service;
 
 GRANT SELECT(id) ON TABLE public.pricing_plans TO marketplace_service;
 

@@ -24,6 +24,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/admin/audit": "all",
   "GET /api/v1/admin/subscriptions": "all",
   "GET /api/v1/developer/subscriptions": "northwind's by name",
+  "GET /api/v1/organisations/:alias": "riverside",
   "GET /api/v1/organisations/:alias/audit": "riverside",
   "GET /api/v1/organisations/:alias/statements": "riverside",
   "GET /api/v1/organisations/:alias/statements/:month": "riverside",

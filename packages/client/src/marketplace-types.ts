@@ -540,6 +540,7 @@ export type OrganisationDto = {
     displayName: string;
     callbackUrl: string | null;
     callbackNetworks: Array<string>;
+    timeZone: string;
     kind: 'LIVE' | 'SANDBOX';
     vendorSlug: string | null;
     secret?: string;
@@ -554,6 +555,20 @@ export type OrganisationDto = {
 export type OrganisationPage = {
     items: Array<OrganisationDto>;
     next: string | null;
+};
+
+export type OrganisationProfile = {
+    alias: string;
+    displayName: string;
+    kind: 'LIVE' | 'SANDBOX';
+    timeZone: string;
+    callbackHost: string | null;
+    delivery: {
+        status: 'active' | 'held';
+        heldSince: string | null;
+        oldestDueAt: string | null;
+    };
+    createdAt: string;
 };
 
 export type ImportResult = {
@@ -1559,6 +1574,7 @@ export type PutOrganisationData = {
         displayName: string;
         callbackUrl?: string | null;
         callbackNetworks?: Array<string> | null;
+        timeZone?: string | null;
         secret?: string | null;
         kind?: 'LIVE' | 'SANDBOX' | null;
         vendorSlug?: string | null;
@@ -1624,6 +1640,36 @@ export type ListOrganisationsResponses = {
 };
 
 export type ListOrganisationsResponse = ListOrganisationsResponses[keyof ListOrganisationsResponses];
+
+export type GetOrganisationProfileData = {
+    body?: never;
+    path: {
+        alias: string;
+    };
+    query?: never;
+    url: '/organisations/{alias}';
+};
+
+export type GetOrganisationProfileErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    404: Problem;
+    408: Problem;
+    414: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type GetOrganisationProfileError = GetOrganisationProfileErrors[keyof GetOrganisationProfileErrors];
+
+export type GetOrganisationProfileResponses = {
+    200: OrganisationProfile;
+};
+
+export type GetOrganisationProfileResponse = GetOrganisationProfileResponses[keyof GetOrganisationProfileResponses];
 
 export type ImportOrganisationsData = {
     body: string;
@@ -4858,6 +4904,7 @@ export interface Operations {
     'PUT /admin/organisations/{alias}': { request: PutOrganisationData; responses: PutOrganisationResponses };
     'GET /admin/organisations/{alias}': { request: GetOrganisationData; responses: GetOrganisationResponses };
     'GET /admin/organisations': { request: ListOrganisationsData; responses: ListOrganisationsResponses };
+    'GET /organisations/{alias}': { request: GetOrganisationProfileData; responses: GetOrganisationProfileResponses };
     'POST /admin/organisations/import': { request: ImportOrganisationsData; responses: ImportOrganisationsResponses };
     'GET /organisations/{alias}/audit': { request: ReadAuditData; responses: ReadAuditResponses };
     'GET /admin/audit': { request: ListAuditData; responses: ListAuditResponses };

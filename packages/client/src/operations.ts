@@ -43,6 +43,7 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "PUT", path: "/admin/organisations/{alias}" },
     { method: "GET", path: "/admin/organisations/{alias}" },
     { method: "GET", path: "/admin/organisations" },
+    { method: "GET", path: "/organisations/{alias}" },
     { method: "POST", path: "/admin/organisations/import" },
     { method: "GET", path: "/organisations/{alias}/audit" },
     { method: "GET", path: "/admin/audit" },

@@ -227,10 +227,12 @@ export {
   importedOrganisation,
   type OrganisationDto,
   type OrganisationPage,
+  type OrganisationProfile,
   orgAliasPattern,
   organisationDto,
   organisationPage,
   organisationParams,
+  organisationProfile,
   type PutOrganisationBody,
   putOrganisationBody,
 } from "./organisations.ts";

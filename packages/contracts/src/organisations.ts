@@ -22,6 +22,12 @@ const signingSecret = Type.String({ minLength: 16, maxLength: 256, pattern: noNu
 
 const organisationKinds = ["LIVE", "SANDBOX"] as const;
 
+const kind = Type.Enum([...organisationKinds], { description: "`SANDBOX`: for the drafts of one vendor" });
+const timeZone = Type.String({
+  description: "In which pages show times to the organisation's people, as an IANA name. Statements are in UTC",
+  examples: ["America/New_York"],
+});
+
 export const organisationParams = Type.Object({ alias: orgAlias });
 
 const organisationFields = Type.Object(
@@ -43,6 +49,16 @@ const organisationFields = Type.Object(
       Type.Array(Type.String({ maxLength: 49, pattern: noNulPattern, examples: ["10.20.0.0/16"] }), {
         maxItems: 20,
         description: "Private networks that the callback may be in",
+      }),
+    ),
+    timeZone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: noNulPattern,
+        description:
+          "In which pages show times to the organisation's people, as an IANA name. Of a new organisation `UTC` unless given; if omitted, it stays",
+        examples: ["America/New_York"],
       }),
     ),
     secret: Type.Optional({
@@ -92,7 +108,8 @@ export const organisationDto = Type.Object(
       "Base URL of the organisation's EHR; null if there is none yet",
     ),
     callbackNetworks: Type.Array(Type.String(), { description: "Private networks that the callback may be in" }),
-    kind: Type.Enum([...organisationKinds], { description: "`SANDBOX`: for the drafts of one vendor" }),
+    timeZone,
+    kind,
     vendorSlug: nullable(Type.String(), "The vendor that a sandbox organisation is for; null if it is live"),
     secret: Type.Optional(
       Type.String({
@@ -116,3 +133,31 @@ export const organisationPage = Type.Object(
   { $id: "OrganisationPage", title: "OrganisationPage" },
 );
 export type OrganisationPage = { items: OrganisationDto[]; next: string | null };
+
+/** What its own people read. The whole callback URL and the networks are the operator's. */
+export const organisationProfile = Type.Object(
+  {
+    alias: orgAlias,
+    displayName: Type.String(),
+    kind,
+    timeZone,
+    callbackHost: nullable(
+      Type.String({ examples: ["ehr.riverside.example"] }),
+      "The host of the organisation's EHR, to which events are sent; null if there is none yet, so that events wait",
+    ),
+    delivery: Type.Object({
+      status: Type.Enum(["active", "held"], {
+        description:
+          "`held`: the EHR didn't take several events, or has no callback, so events wait; one at a time is tried",
+      }),
+      heldSince: nullable(Type.String({ format: "date-time" }), "Since when; null if it isn't held"),
+      oldestDueAt: nullable(
+        Type.String({ format: "date-time" }),
+        "When the oldest event happened that the EHR hasn't taken yet; null if there is none",
+      ),
+    }),
+    createdAt: instant("Registered"),
+  },
+  { $id: "OrganisationProfile", title: "OrganisationProfile" },
+);
+export type OrganisationProfile = Static<typeof organisationProfile>;

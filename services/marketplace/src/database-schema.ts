@@ -466,6 +466,7 @@ export interface Organisations {
   encrypted_secret: string;
   id: string;
   kind: Generated<string>;
+  time_zone: Generated<string>;
   updated_at: Timestamp;
   vendor_id: string | null;
 }

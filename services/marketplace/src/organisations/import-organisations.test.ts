@@ -45,11 +45,17 @@ describe("importing organisations", () => {
 
   test("registers, changes and leaves organisations as a PUT of each line would, with the same audit entries", async () => {
     await put("imported-changed", { displayName: "Before", callbackUrl: "https://before.example", secret });
-    await put("imported-kept", { displayName: "Kept", secret });
-    await put("put-new", { displayName: "New", callbackUrl: "https://new.example/", secret });
+    await put("imported-kept", { displayName: "Kept", timeZone: "Europe/London", secret });
+    await put("put-new", { displayName: "New", callbackUrl: "https://new.example/", timeZone: "Asia/Kolkata", secret });
     const results = await send([
-      { alias: "imported-new", displayName: "New", callbackUrl: "https://new.example/", secret },
-      { alias: "imported-changed", displayName: "After" },
+      {
+        alias: "imported-new",
+        displayName: "New",
+        callbackUrl: "https://new.example/",
+        timeZone: "Asia/Kolkata",
+        secret,
+      },
+      { alias: "imported-changed", displayName: "After", timeZone: "America/New_York" },
       { alias: "imported-kept", displayName: "Kept", secret },
     ]);
     assert.deepEqual(results, [
@@ -61,8 +67,9 @@ describe("importing organisations", () => {
     assert.deepEqual(withoutTimes(await get("imported-new")), withoutTimes(await get("put-new")));
     assert.equal(await secretOf("imported-new"), secret);
     assert.equal(await secretOf("imported-changed"), secret, "a line without a secret keeps it");
-    const { displayName, callbackUrl } = await get("imported-changed");
-    assert.deepEqual([displayName, callbackUrl], ["After", null]);
+    const { displayName, callbackUrl, timeZone } = await get("imported-changed");
+    assert.deepEqual([displayName, callbackUrl, timeZone], ["After", null, "America/New_York"]);
+    assert.equal((await get("imported-kept")).timeZone, "Europe/London", "a line without a time zone keeps it");
     const [registered, ...none] = await auditOf("imported-new");
     assert.deepEqual(none, []);
     assert.deepEqual(
@@ -126,6 +133,7 @@ describe("importing organisations", () => {
       `{"alias": "deep", "displayName": ${"[".repeat(65)}${"]".repeat(65)}}`,
       `{"alias": "long", "displayName": "${"a".repeat(16_384)}"}`,
       "",
+      { alias: "zone", displayName: "Zone", timeZone: "Mars/Olympus" },
       { alias: "fine-2", displayName: "Fine", secret, callbackUrl: null, callbackNetworks: null },
     ]);
     const refused = (line: number, alias: string | undefined, code: string, pointer?: string) => [
@@ -152,7 +160,8 @@ describe("importing organisations", () => {
         refused(10, undefined, "invalid-request", "/displayName"),
         refused(11, undefined, "invalid-request", ""),
         refused(12, undefined, "payload-too-large"),
-        [14, "fine-2", "created"],
+        refused(14, "zone", "invalid-request", "/timeZone"),
+        [15, "fine-2", "created"],
       ],
     );
     assert.equal(results[7]?.problem?.detail, "The line must be an object.");

@@ -18,9 +18,10 @@ import {
 } from "./organisation-store.ts";
 import {
   buildRow,
+  completeColumns,
+  type GivenColumns,
   isUnchanged,
   live,
-  type OrganisationColumns,
   type OrganisationDeps,
   toColumns,
 } from "./put-organisation.ts";
@@ -28,7 +29,7 @@ import { requireUsableCallback } from "./require-usable-callback.ts";
 
 interface ImportedLine {
   alias: string;
-  columns: OrganisationColumns;
+  columns: GivenColumns;
   /** Undefined if the line has none. */
   secret: string | undefined;
 }
@@ -68,7 +69,11 @@ async function storeLines(deps: OrganisationDeps, by: RequestContext, lines: Imp
   const { database, encryption, clock, queue } = deps;
   const now = clock();
   const given = await mapInSlices(lines, ({ alias, columns, secret = generateSigningSecret() }) => ({
-    row: buildRow(encryption, { alias, ...columns, ...live, created_at: now, updated_at: now }, secret),
+    row: buildRow(
+      encryption,
+      { alias, ...completeColumns(columns), ...live, created_at: now, updated_at: now },
+      secret,
+    ),
     secret,
   }));
   return database.transaction().execute(async (transaction) => {
@@ -116,7 +121,8 @@ class OrganisationBatch {
     this.#record("organisation.register", null, row, true);
   }
 
-  change(before: OrganisationRow, { columns, secret }: ImportedLine): StoredLine {
+  change(before: OrganisationRow, { columns: given, secret }: ImportedLine): StoredLine {
+    const columns = completeColumns(given, before);
     // A secret that is sent again is no change, so that an import can be repeated.
     const owner = secretOwner(before.id);
     const secretChanged =

@@ -5,12 +5,14 @@ import {
   organisationDto,
   organisationPage,
   organisationParams,
+  organisationProfile,
   type PageQuery,
   pageQuery,
   putOrganisationBody,
 } from "@ehr-marketplace/contracts";
 import {
   acceptNdjson,
+  getCaller,
   importLines,
   importResponse,
   ndjsonMediaType,
@@ -22,10 +24,10 @@ import type { FastifyInstance } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
 import { createOrganisationImport } from "./import-organisations.ts";
 import { type OrganisationDeps, putOrganisation } from "./put-organisation.ts";
-import { getOrganisation, listOrganisations } from "./read-organisations.ts";
+import { getOrganisation, getProfile, listOrganisations } from "./read-organisations.ts";
 
 export async function organisationRoutes(scope: FastifyInstance, options: OrganisationDeps): Promise<void> {
-  for (const schema of [organisationDto, organisationPage, importResult]) scope.addSchema(schema);
+  for (const schema of [organisationDto, organisationPage, organisationProfile, importResult]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const tags = ["Organisations"];
   const config = { access: ["operator"] } as const;
@@ -39,7 +41,7 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
         operationId: "putOrganisation",
         summary: "Register or change an organisation",
         description:
-          "Replaces everything but the secret, which stays unless a new one is given, and `kind` and `vendorSlug`, which never change. A generated secret is in this response only.",
+          "Replaces everything but the secret, which stays unless a new one is given, `timeZone`, which stays if omitted, and `kind` and `vendorSlug`, which never change. A generated secret is in this response only.",
         params: organisationParams,
         body: putOrganisationBody,
         response: {
@@ -93,6 +95,23 @@ export async function organisationRoutes(scope: FastifyInstance, options: Organi
       },
     },
     (request) => listOrganisations(options.database, request.query as PageQuery),
+  );
+
+  routes.get(
+    "/organisations/:alias",
+    {
+      config: { access: ["org-member", "org-admin", "operator"] },
+      schema: {
+        tags,
+        operationId: "getOrganisationProfile",
+        summary: "Get one's own organisation",
+        description:
+          "How the organisation is registered, and whether its EHR takes the marketplace's events: for its people, and for operators. An operator changes it. Who its people are, its identity provider knows.",
+        params: organisationParams,
+        response: { 200: responseOf("The organisation", "OrganisationProfile"), ...problemResponses(401, 403, 404) },
+      },
+    },
+    (request) => getProfile(options.database, getCaller(request), request.params.alias),
   );
 
   await scope.register(importRoute, options);

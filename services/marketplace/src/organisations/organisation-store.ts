@@ -8,7 +8,7 @@ export type OrganisationRow = Omit<Selectable<Organisations>, "callback_networks
 };
 
 const columns = sql<OrganisationRow>`id, alias, display_name, callback_url, callback_networks::text[], encrypted_secret, kind,
-  (select slug from vendors where vendors.id = organisations.vendor_id) as vendor_slug, created_at, updated_at`;
+  time_zone, (select slug from vendors where vendors.id = organisations.vendor_id) as vendor_slug, created_at, updated_at`;
 
 export async function findOrganisationRow(database: Kysely<DB>, alias: string): Promise<OrganisationRow | undefined> {
   const { rows } = await sql<OrganisationRow>`select ${columns} from organisations where alias = ${alias}`.execute(
@@ -96,7 +96,7 @@ export async function lockOrganisations(transaction: Transaction<DB>, aliases: s
 
 const recordset = (rows: unknown[]) => sql`
   json_to_recordset(${JSON.stringify(rows)}::json) as given(id uuid, alias text, display_name text, callback_url text,
-    callback_networks text[], encrypted_secret text, created_at timestamptz, updated_at timestamptz)`;
+    callback_networks text[], time_zone text, encrypted_secret text, created_at timestamptz, updated_at timestamptz)`;
 
 /**
  * Returns the aliases of the inserted rows; the others are registered already. Call it before `lockOrganisations`. Both take their locks in the
@@ -105,8 +105,9 @@ const recordset = (rows: unknown[]) => sql`
 export async function insertOrganisations(transaction: Transaction<DB>, rows: OrganisationRow[]): Promise<string[]> {
   if (rows.length === 0) return [];
   const inserted = await sql<{ alias: string }>`
-    insert into organisations (id, alias, display_name, callback_url, callback_networks, encrypted_secret, created_at, updated_at)
-    select id, alias, display_name, callback_url, callback_networks::cidr[], encrypted_secret, created_at, updated_at
+    insert into organisations (id, alias, display_name, callback_url, callback_networks, time_zone, encrypted_secret, created_at,
+      updated_at)
+    select id, alias, display_name, callback_url, callback_networks::cidr[], time_zone, encrypted_secret, created_at, updated_at
     from ${recordset(rows)} order by alias
     on conflict (alias) do nothing returning alias`.execute(transaction);
   return inserted.rows.map(({ alias }) => alias);
@@ -117,7 +118,7 @@ export async function updateOrganisations(transaction: Transaction<DB>, rows: Or
   if (rows.length === 0) return;
   await sql`
     update organisations set display_name = given.display_name, callback_url = given.callback_url,
-      callback_networks = given.callback_networks::cidr[], encrypted_secret = given.encrypted_secret,
+      callback_networks = given.callback_networks::cidr[], time_zone = given.time_zone, encrypted_secret = given.encrypted_secret,
       updated_at = given.updated_at
     from ${recordset(rows)} where organisations.id = given.id`.execute(transaction);
 }

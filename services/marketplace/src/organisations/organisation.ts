@@ -7,6 +7,18 @@ export const secretOwner = (id: string): string => `organisations/${id}/secret`;
 export const httpsOnly =
   "must begin with https://, except where callbackNetworks names the private network that it is in";
 
+export const defaultTimeZone = "UTC";
+
+/** Whether it is the name of a time zone that the runtime knows. It also takes offsets such as +01:00, which don't follow a summer time. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** The path that is appended to the callback URL begins with a slash. */
 export function withoutTrailingSlashes(url: string): string {
   let end = url.length;

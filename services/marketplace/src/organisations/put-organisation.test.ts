@@ -54,6 +54,7 @@ describe("registering an organisation", () => {
       displayName: "Made",
       callbackUrl: null,
       callbackNetworks: [],
+      timeZone: "UTC",
       kind: "LIVE",
       vendorSlug: null,
       createdAt: organisation.createdAt,
@@ -91,6 +92,7 @@ describe("registering an organisation", () => {
       displayName: "After",
       callbackUrl: null,
       callbackNetworks: [],
+      timeZone: "UTC",
       kind: "LIVE",
       vendorSlug: null,
       createdAt: first.createdAt,
@@ -102,6 +104,23 @@ describe("registering an organisation", () => {
     assert.equal(third.secret, undefined);
     assert.equal(await secretOf("changing"), "the second secret");
     assert.deepEqual(await get("changing"), third);
+  });
+
+  test("sets the time zone, which stays where a PUT has none, and is refused if no such zone exists", async () => {
+    const { secret: _, ...first } = await done(201, "zoned", { displayName: "Zoned", timeZone: "America/New_York" });
+    assert.equal(first.timeZone, "America/New_York");
+    const renamed = await done(200, "zoned", { displayName: "Renamed" });
+    assert.deepEqual(renamed, { ...first, displayName: "Renamed", updatedAt: renamed.updatedAt });
+    const moved = await done(200, "zoned", { displayName: "Renamed", timeZone: "Asia/Kolkata" });
+    assert.equal(moved.timeZone, "Asia/Kolkata");
+    assert.deepEqual(await get("zoned"), moved);
+    const changes = (await auditOf("zoned")).map(({ after }) => (after as Partial<OrganisationDto>).timeZone);
+    assert.deepEqual(changes, ["Asia/Kolkata", "America/New_York", "America/New_York"]);
+    for (const timeZone of ["Mars/Olympus", "+05:30", "New York", "../etc/localtime"]) {
+      const response = await put("zoned", { displayName: "Renamed", timeZone });
+      const { errors } = await assertProblem(response, 400, "invalid-request");
+      assert.equal((errors as { pointer: string }[])[0]?.pointer, "/body/timeZone");
+    }
   });
 
   test("a PUT that changes nothing changes neither the times nor the audit log", async () => {

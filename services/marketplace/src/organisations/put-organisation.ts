@@ -15,7 +15,7 @@ import { nextInstant } from "../events/event.ts";
 import { applyRecipientEvent } from "../recipients/apply-recipient-event.ts";
 import { generateSigningSecret, requireUsableSecret } from "../secrets/signing-secret.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
-import { secretOwner, withoutTrailingSlashes } from "./organisation.ts";
+import { defaultTimeZone, isTimeZone, secretOwner, withoutTrailingSlashes } from "./organisation.ts";
 import { organisationProblems } from "./organisation-errors.ts";
 import { organisationRecord } from "./organisation-record.ts";
 import {
@@ -41,22 +41,36 @@ export interface OrganisationColumns {
   display_name: string;
   callback_url: string | null;
   callback_networks: string[];
+  time_zone: string;
 }
 
+/** Without a time zone, an organisation keeps the one that it has. */
+export type GivenColumns = Omit<OrganisationColumns, "time_zone"> & { time_zone: string | undefined };
+
 /** Throws a problem for values that the schema can't refuse. */
-export function toColumns(input: PutOrganisationBody): OrganisationColumns {
+export function toColumns(input: PutOrganisationBody): GivenColumns {
   const networks = (input.callbackNetworks ?? []).map((given, index) => {
     const network = canonicaliseNetwork(given);
     if (network !== undefined) return network;
     throw invalidRequest(`/body/callbackNetworks/${index}`, "is not a network such as 10.20.0.0/16");
   });
+  if (input.timeZone !== undefined && !isTimeZone(input.timeZone)) {
+    throw invalidRequest("/body/timeZone", "is not the name of a time zone, such as America/New_York");
+  }
   if (input.secret !== undefined) requireUsableSecret(input.secret);
   return {
     display_name: input.displayName,
     callback_url: input.callbackUrl == null ? null : withoutTrailingSlashes(input.callbackUrl),
     callback_networks: networks,
+    time_zone: input.timeZone,
   };
 }
+
+/** The columns of an organisation, of which `before` is the row if it is registered already. */
+export const completeColumns = (given: GivenColumns, before?: OrganisationRow): OrganisationColumns => ({
+  ...given,
+  time_zone: given.time_zone ?? before?.time_zone ?? defaultTimeZone,
+});
 
 /** Each of them hears of every change of the vendor's drafts. */
 const maxSandboxesPerVendor = 20;
@@ -72,8 +86,8 @@ export async function putOrganisation(
   input: PutOrganisationBody,
 ): Promise<{ created: boolean; organisation: OrganisationDto }> {
   const role = requireRole(by.caller, alias, ["operator"]);
-  const columns = toColumns(input);
-  const warnings = await requireUsableCallback(columns.callback_url, columns.callback_networks, resolve);
+  const given = toColumns(input);
+  const warnings = await requireUsableCallback(given.callback_url, given.callback_networks, resolve);
   const now = clock();
 
   return database.transaction().execute(async (transaction) => {
@@ -81,13 +95,14 @@ export async function putOrganisation(
     const { kind = live.kind, vendorSlug = null } = input;
     const newRow = buildRow(
       encryption,
-      { alias, ...columns, kind, vendor_slug: vendorSlug, created_at: now, updated_at: now },
+      { alias, ...completeColumns(given), kind, vendor_slug: vendorSlug, created_at: now, updated_at: now },
       secret,
     );
     const created = await register(transaction, newRow);
     const before = created ? undefined : await lockOrganisation(transaction, alias);
     if (before === undefined && !created) throw unclearKind(input);
     if (before !== undefined) requireSameKind(before, input);
+    const columns = completeColumns(given, before);
     if (before !== undefined && input.secret === undefined && isUnchanged(before, columns)) {
       return { created, organisation: { ...organisationRecord(before), ...warnings } };
     }
@@ -104,6 +119,7 @@ export async function putOrganisation(
     }
     const organisation = organisationRecord({
       ...newRow,
+      ...columns,
       kind: before?.kind ?? kind,
       vendor_slug: before === undefined ? vendorSlug : before.vendor_slug,
       created_at: before?.created_at ?? now,
@@ -156,10 +172,10 @@ function requireSameKind(row: OrganisationRow, { kind, vendorSlug }: PutOrganisa
 
 export function isUnchanged(
   row: OrganisationRow,
-  { display_name, callback_url, callback_networks }: OrganisationColumns,
+  { display_name, callback_url, callback_networks, time_zone }: OrganisationColumns,
 ): boolean {
-  const has = [row.display_name, row.callback_url, row.callback_networks];
-  return isDeepStrictEqual(has, [display_name, callback_url, callback_networks]);
+  const has = [row.display_name, row.callback_url, row.callback_networks, row.time_zone];
+  return isDeepStrictEqual(has, [display_name, callback_url, callback_networks, time_zone]);
 }
 
 export function buildRow(

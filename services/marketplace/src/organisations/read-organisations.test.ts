@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import type { OrganisationPage } from "@ehr-marketplace/contracts";
+import type { OrganisationPage, OrganisationProfile } from "@ehr-marketplace/contracts";
 import { encodeCursor } from "@ehr-marketplace/service-kit/http";
 import { cleanUpAfter, withClient } from "@ehr-marketplace/test-kit";
 import { assertProblem, assertShape } from "@ehr-marketplace/test-kit/contract";
@@ -98,6 +98,69 @@ describe("reading organisations", () => {
       for (const path of ["", "/riverside-clinic", "/nobody"]) {
         await assertProblem(await marketplace.requestAs(who, `/admin/organisations${path}`), 403, "forbidden");
       }
+    }
+  });
+});
+
+describe("one's own organisation", () => {
+  const cleanUp = cleanUpAfter();
+  let marketplace: MarketplaceWithCallers;
+  before(async () => {
+    marketplace = await startMarketplaceWithCallers(cleanUp);
+  });
+  const alias = "riverside-clinic";
+  const putRiverside = async (body: object): Promise<void> => {
+    const options = { method: "PUT", body: { displayName: "Riverside Clinic", ...body } };
+    const response = await marketplace.requestAs("operator", `/admin/organisations/${alias}`, options);
+    assert.equal(response.status, 200, await response.text());
+  };
+  const read = async (): Promise<OrganisationProfile> => {
+    const response = await marketplace.requestAs("riverside-member", `/organisations/${alias}`);
+    assert.equal(response.status, 200, await response.clone().text());
+    const profile = (await response.json()) as OrganisationProfile;
+    assertShape("OrganisationProfile", profile);
+    return profile;
+  };
+
+  test("is shown to its members with its time zone and the host of its EHR, and with nothing else of the callback", async () => {
+    const callbackUrl = "https://ehr.riverside.example:8443/tenants/7f3a";
+    await putRiverside({ callbackUrl, timeZone: "America/New_York", secret: "a secret of sixteen" });
+    const profile = await read();
+    assert.deepEqual(profile, {
+      alias,
+      displayName: "Riverside Clinic",
+      kind: "LIVE",
+      timeZone: "America/New_York",
+      callbackHost: "ehr.riverside.example",
+      delivery: { status: "active", heldSince: null, oldestDueAt: null },
+      createdAt: profile.createdAt,
+    });
+  });
+
+  test("says since when its EHR, or the EHR's host, is held, and since when an event waits", async () => {
+    await putRiverside({ callbackUrl: "https://ehr.riverside.example/base" });
+    await withClient(marketplace.database.ownerUrl, (client) =>
+      client.query(
+        `insert into callback_origins (origin, status, held_since) values ('https://ehr.riverside.example', 'held', '2026-11-19T09:00:00Z')`,
+      ),
+    );
+    const heldSince = "2026-11-19T09:00:00.000Z";
+    assert.deepEqual((await read()).delivery, { status: "held", heldSince, oldestDueAt: null });
+
+    await putRiverside({});
+    const [plan] = await marketplace.plans("northwind-scribe");
+    const body = { appSlug: "northwind-scribe", orgAlias: alias, pricingPlanId: plan?.id };
+    assert.equal((await marketplace.requestAs("operator", "/subscriptions", { body })).status, 201);
+    const { callbackHost, delivery } = await read();
+    assert.deepEqual([callbackHost, delivery.status], [null, "held"]);
+    assert.ok(delivery.heldSince !== null && delivery.heldSince > heldSince && delivery.oldestDueAt !== null);
+  });
+
+  test("is 403 for everyone else, whether or not the alias is registered", async () => {
+    for (const other of [alias, "nobody"]) {
+      const response = await marketplace.requestAs("hilltop-admin", `/organisations/${other}`);
+      const problem = await assertProblem(response, 403, "forbidden");
+      assert.match(problem["detail"] as string, /requires the role .* for the organisation/);
     }
   });
 });

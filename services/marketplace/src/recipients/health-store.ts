@@ -95,6 +95,25 @@ export async function findHeldEhrs(
   return rows;
 }
 
+/** Since when nothing is sent to the EHR of an organisation, because it or its host is held; null if it isn't. */
+export async function readEhrHealthRow(
+  database: Kysely<DB>,
+  id: string,
+): Promise<{ held_since: Date | null; oldest_due_at: Date | null }> {
+  const { rows } = await sql<{ held_since: Date | null; oldest_due_at: Date | null }>`
+    select
+      least(
+        case when r.status = 'held' then r.held_since end,
+        (select held_since from callback_origins where origin = o.callback_origin and status = 'held')
+      ) as held_since,
+      (select created_at from deliveries where recipient_id = r.id and settled_at is null order by created_at, id limit 1)
+        as oldest_due_at
+    from recipients r join organisations o on o.id = r.id where r.id = ${id}`.execute(database);
+  const [row] = rows;
+  if (row === undefined) throw new Error("an organisation has no recipient");
+  return row;
+}
+
 export interface EhrCounts {
   all: number;
   held: number;

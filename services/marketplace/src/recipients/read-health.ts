@@ -1,8 +1,21 @@
-import type { HeldEhrDto, HeldOriginDto, PageQuery, WebhookHealthDto } from "@ehr-marketplace/contracts";
+import type {
+  HeldEhrDto,
+  HeldOriginDto,
+  OrganisationProfile,
+  PageQuery,
+  WebhookHealthDto,
+} from "@ehr-marketplace/contracts";
 import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
-import { findHeldEhrs, type HeldEhrRow, maxCounted, readHealthRow, readRecentAttempts } from "./health-store.ts";
+import {
+  findHeldEhrs,
+  type HeldEhrRow,
+  maxCounted,
+  readEhrHealthRow,
+  readHealthRow,
+  readRecentAttempts,
+} from "./health-store.ts";
 import { findHeldOrigins, type HeldOriginRow } from "./origin-store.ts";
 
 export interface HealthDeps {
@@ -68,6 +81,16 @@ export async function readHealth({ database, clock }: HealthDeps, query: PageQue
     },
     heldEhrs,
     heldOrigins: (await findHeldOrigins(database, maxOrigins, maxCounted + 1)).map(heldOrigin),
+  };
+}
+
+/** Of one organisation, for its own people. An EHR is also held while its host is. */
+export async function readEhrHealth(database: Kysely<DB>, id: string): Promise<OrganisationProfile["delivery"]> {
+  const { held_since, oldest_due_at } = await readEhrHealthRow(database, id);
+  return {
+    status: held_since === null ? "active" : "held",
+    heldSince: held_since?.toISOString() ?? null,
+    oldestDueAt: oldest_due_at?.toISOString() ?? null,
   };
 }
 
