@@ -182,6 +182,7 @@ const matrix = parseMatrix(`
 | GET /api/v1/admin/reviews/:id | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/reviews/:id/approve | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/reviews/:id/reject | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
+| GET /api/v1/admin/apps | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/apps/:slug | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/apps/:slug/feature | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/apps/:slug/unfeature | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |

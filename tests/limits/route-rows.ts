@@ -77,6 +77,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/admin/reviews/:id": "northwind's",
   "POST /api/v1/admin/reviews/:id/approve": "northwind's",
   "POST /api/v1/admin/reviews/:id/reject": "northwind's",
+  "GET /api/v1/admin/apps": "all",
   "GET /api/v1/admin/apps/:slug": "northwind's",
   "POST /api/v1/admin/apps/:slug/feature": "northwind's",
   "POST /api/v1/admin/apps/:slug/unfeature": "northwind's",

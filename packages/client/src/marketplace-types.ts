@@ -1071,6 +1071,27 @@ export type AdminAppDto = {
     updatedAt: string;
 };
 
+export type AdminAppPage = {
+    items: Array<AdminAppSummary>;
+    next: string | null;
+};
+
+export type AdminAppSummary = {
+    slug: string;
+    name: string;
+    vendor: string;
+    status: 'draft' | 'in-review' | 'changes-requested' | 'published' | 'suspended' | 'unpublished';
+    publishedRevision: number | null;
+    isUnpublished: boolean;
+    featured: boolean;
+    createdAt: string;
+    updatedAt: string;
+    suspension: {
+        since: string;
+        reason: string;
+    } | null;
+};
+
 export type ConnectionDto = {
     status: 'pending' | 'ready' | 'failed';
     clientId: string | null;
@@ -3660,6 +3681,39 @@ export type RejectReviewResponses = {
 
 export type RejectReviewResponse = RejectReviewResponses[keyof RejectReviewResponses];
 
+export type ListAdminAppsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        limit?: number;
+        after?: string;
+        status?: 'draft' | 'in-review' | 'changes-requested' | 'published' | 'suspended' | 'unpublished';
+        vendor?: string;
+        suspended?: boolean;
+    };
+    url: '/admin/apps';
+};
+
+export type ListAdminAppsErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    408: Problem;
+    414: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type ListAdminAppsError = ListAdminAppsErrors[keyof ListAdminAppsErrors];
+
+export type ListAdminAppsResponses = {
+    200: AdminAppPage;
+};
+
+export type ListAdminAppsResponse = ListAdminAppsResponses[keyof ListAdminAppsResponses];
+
 export type GetAdminAppData = {
     body?: never;
     path: {
@@ -4961,6 +5015,7 @@ export interface Operations {
     'GET /admin/reviews/{id}': { request: GetReviewData; responses: GetReviewResponses };
     'POST /admin/reviews/{id}/approve': { request: ApproveReviewData; responses: ApproveReviewResponses };
     'POST /admin/reviews/{id}/reject': { request: RejectReviewData; responses: RejectReviewResponses };
+    'GET /admin/apps': { request: ListAdminAppsData; responses: ListAdminAppsResponses };
     'GET /admin/apps/{slug}': { request: GetAdminAppData; responses: GetAdminAppResponses };
     'POST /admin/apps/{slug}/feature': { request: FeatureAppData; responses: FeatureAppResponses };
     'POST /admin/apps/{slug}/unfeature': { request: UnfeatureAppData; responses: UnfeatureAppResponses };

@@ -100,6 +100,7 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "GET", path: "/admin/reviews/{id}" },
     { method: "POST", path: "/admin/reviews/{id}/approve" },
     { method: "POST", path: "/admin/reviews/{id}/reject" },
+    { method: "GET", path: "/admin/apps" },
     { method: "GET", path: "/admin/apps/{slug}" },
     { method: "POST", path: "/admin/apps/{slug}/feature" },
     { method: "POST", path: "/admin/apps/{slug}/unfeature" },

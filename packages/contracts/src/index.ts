@@ -249,10 +249,16 @@ export {
 } from "./replays.ts";
 export {
   type AdminAppDto,
+  type AdminAppPage,
+  type AdminAppSummary,
   type ApproveReviewBody,
   adminAppDto,
+  adminAppPage,
+  adminAppSummary,
   approveReviewBody,
+  type ListAdminAppsQuery,
   type ListReviewsQuery,
+  listAdminAppsQuery,
   listReviewsQuery,
   type RejectionReason,
   type RejectReviewBody,

@@ -268,6 +268,43 @@ export interface AdminAppDto {
   updatedAt: string;
 }
 
+export const listAdminAppsQuery = Type.Object({
+  ...pageQuery.properties,
+  status: Type.Optional(Type.Enum([...listingStatuses], { description: "Only apps with this status" })),
+  vendor: Type.Optional(
+    Type.String({
+      pattern: slugPattern,
+      maxLength: 64,
+      description: "Only apps of this vendor; an unknown vendor has none",
+      examples: ["northwind-health"],
+    }),
+  ),
+  suspended: Type.Optional(Type.Boolean({ description: "Only apps that are suspended, or only those that aren't" })),
+});
+export type ListAdminAppsQuery = Static<typeof listAdminAppsQuery> & PageQuery;
+
+const { suspension: _, ...adminAppFields } = adminAppDto.properties;
+
+export const adminAppSummary = Type.Object(
+  {
+    ...adminAppFields,
+    suspension: nullable(
+      Type.Object({ since: instant("Suspended"), reason: Type.String() }),
+      "Why and since when it is suspended; null if it isn't. `GET /admin/apps/{slug}` has the progress of pausing its subscriptions",
+    ),
+  },
+  { $id: "AdminAppSummary", title: "AdminAppSummary" },
+);
+export type AdminAppSummary = Omit<AdminAppDto, "suspension"> & {
+  suspension: { since: string; reason: string } | null;
+};
+
+export const adminAppPage = Type.Object(
+  { items: Type.Array(Type.Ref("AdminAppSummary#"), { description: "Newest first" }), next: nextCursor },
+  { $id: "AdminAppPage", title: "AdminAppPage" },
+);
+export type AdminAppPage = { items: AdminAppSummary[]; next: string | null };
+
 export const suspendAppBody = Type.Object(
   {
     reason: explanation({

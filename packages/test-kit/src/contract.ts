@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import {
   adminAppDto,
+  adminAppPage,
+  adminAppSummary,
   appDto,
   appPage,
   appVersionDto,
@@ -85,6 +87,8 @@ const schemas = {
   RevisionDto: revisionDto,
   RevisionPage: revisionPage,
   AdminAppDto: adminAppDto,
+  AdminAppPage: adminAppPage,
+  AdminAppSummary: adminAppSummary,
   ListingDraft: listingDraft,
   ListingDto: listingDto,
   MediaDto: mediaDto,

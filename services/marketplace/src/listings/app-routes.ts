@@ -1,4 +1,12 @@
-import { adminAppDto, listingParams, suspendAppBody } from "@ehr-marketplace/contracts";
+import {
+  adminAppDto,
+  adminAppPage,
+  adminAppSummary,
+  type ListAdminAppsQuery,
+  listAdminAppsQuery,
+  listingParams,
+  suspendAppBody,
+} from "@ehr-marketplace/contracts";
 import { problemResponses, requireNoBody, responseOf } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
@@ -6,18 +14,34 @@ import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
 import { requestContextOf } from "../access/request-context.ts";
 import type { DB } from "../database-schema.ts";
-import { featureApp, getAdminApp, reinstateApp, suspendApp, unfeatureApp } from "./operate-listing.ts";
+import { featureApp, getAdminApp, listAdminApps, reinstateApp, suspendApp, unfeatureApp } from "./operate-listing.ts";
 
 const tags = ["Apps"];
 
-/** What operators do with published apps. */
+/** What operators see of apps, and do with published ones. */
 export async function appRoutes(
   scope: FastifyInstance,
   options: { database: Kysely<DB>; queue: Queue; clock: () => Date },
 ): Promise<void> {
-  scope.addSchema(adminAppDto);
+  for (const schema of [adminAppDto, adminAppPage, adminAppSummary]) scope.addSchema(schema);
   const routes = scope.withTypeProvider<TypeBoxTypeProvider>();
   const config = { access: ["operator"] } as const;
+
+  routes.get(
+    "/admin/apps",
+    {
+      config,
+      schema: {
+        tags,
+        operationId: "listAdminApps",
+        summary: "List the apps of all vendors",
+        description: "Also drafts, and apps that aren't public. Newest first, at most 100 a page.",
+        querystring: listAdminAppsQuery,
+        response: { 200: responseOf("A page of apps", "AdminAppPage"), ...problemResponses(401, 403) },
+      },
+    },
+    (request) => listAdminApps(options, request.query as ListAdminAppsQuery),
+  );
 
   routes.get(
     "/admin/apps/:slug",

@@ -1,4 +1,11 @@
-import type { AdminAppDto, SuspendAppBody } from "@ehr-marketplace/contracts";
+import type {
+  AdminAppDto,
+  AdminAppPage,
+  AdminAppSummary,
+  ListAdminAppsQuery,
+  SuspendAppBody,
+} from "@ehr-marketplace/contracts";
+import { listPage } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely, Transaction } from "kysely";
 import type { RequestContext } from "../access/request-context.ts";
@@ -13,10 +20,10 @@ import {
   startSuspension,
 } from "../suspensions/manage-suspensions.ts";
 import { notifyOfSuspension, stopNotifyingOfSuspension } from "../suspensions/notify-of-suspension.ts";
-import { type AdminAppRow, findAdminApp, updateFeatured } from "./admin-app-store.ts";
+import { type AdminAppRow, findAdminApp, findAdminApps, updateFeatured } from "./admin-app-store.ts";
 import { type AppliedChange, changeAnyListing, type ListingChange } from "./change-listing.ts";
 import { type ListingCommand, listingStatus } from "./listing-state.ts";
-import { appNotListed, factsOf, type ListingRow } from "./read-listings.ts";
+import { appNotListed, factsOf, type ListingRow, plainSuspensionOf } from "./read-listings.ts";
 
 interface AdminDeps {
   database: Kysely<DB>;
@@ -30,7 +37,26 @@ export async function getAdminApp({ database }: Pick<AdminDeps, "database">, slu
   return adminAppOf(row, await findProgress(database, row.app_id));
 }
 
+/** The apps and drafts of all vendors. */
+export function listAdminApps(
+  { database }: Pick<AdminDeps, "database">,
+  query: ListAdminAppsQuery,
+): Promise<AdminAppPage> {
+  return listPage(query, {
+    find: (slice) => findAdminApps(database, query, slice),
+    getTime: (row) => row.created_at,
+    toItem: (row): AdminAppSummary => ({ ...summaryOf(row), suspension: plainSuspensionOf(row) }),
+    // The name of what was never published is in the draft, which may have 256 KiB.
+    maxItems: 100,
+  });
+}
+
 const adminAppOf = (row: AdminAppRow, progress: SuspensionProgress | undefined): AdminAppDto => ({
+  ...summaryOf(row),
+  suspension: suspensionOf(row, progress),
+});
+
+const summaryOf = (row: AdminAppRow): Omit<AdminAppDto, "suspension"> => ({
   slug: row.slug,
   name: row.name,
   vendor: row.vendor,
@@ -38,7 +64,6 @@ const adminAppOf = (row: AdminAppRow, progress: SuspensionProgress | undefined):
   publishedRevision: row.published_revision,
   isUnpublished: row.unpublished_at !== null,
   featured: row.featured,
-  suspension: suspensionOf(row, progress),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });

@@ -48,11 +48,15 @@ const stateOf = (row: Omit<ListingRow, "draft" | "encrypted_review_notes">) => (
   publishedRevision: row.published_revision,
   isUnpublished: row.unpublished_at !== null,
   review: reviewOf(row),
-  suspension:
-    row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), reason: row.suspension_reason ?? "" },
+  suspension: plainSuspensionOf(row),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 });
+
+export const plainSuspensionOf = (
+  row: Pick<ListingRow, "suspended_at" | "suspension_reason">,
+): ListingSummary["suspension"] =>
+  row.suspended_at === null ? null : { since: row.suspended_at.toISOString(), reason: row.suspension_reason ?? "" };
 
 function reviewOf(row: LastReview): ListingSummary["review"] {
   const { review_id: id, review_status: status, review_submitted_at: submittedAt, review_due_at: dueAt } = row;
