@@ -142,6 +142,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     ["POST /api/v1/developer/apps/:slug/unpublish", "northwind's by name"],
     ["POST /api/v1/developer/apps/:slug/republish", "northwind's by name"],
     ["POST /api/v1/developer/apps/:slug/test-subscriptions", "northwind's by name"],
+    ["DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias", "northwind's by name"],
     [`POST ${subscription}/sandbox-launches`, "northwind's", "ehr-service"],
     ["POST /api/v1/admin/reviews/:id/approve", "northwind's"],
     ["POST /api/v1/admin/reviews/:id/reject", "northwind's"],

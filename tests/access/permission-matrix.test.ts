@@ -171,6 +171,10 @@ const matrix = parseMatrix(`
 | POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/developer/apps/:slug/test-subscriptions | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/test-subscriptions | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug/client | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug/client | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 404 | 403 | 403 | 404 | 403 |

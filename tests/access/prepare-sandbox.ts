@@ -6,6 +6,8 @@ import type { RequestBuilder } from "./prepare-subscriptions.ts";
 
 const named = { "x-vendor-slug": "northwind-health" };
 const orgAlias = "northwind-sandbox";
+/** Where installations are ended, so that the one in the other stays. */
+const ended = "northwind-ended";
 
 /** Whether `prepareSandbox` builds the requests of a route. */
 export const isForSandbox = (route: string): boolean =>
@@ -30,6 +32,7 @@ export async function prepareSandbox(url: string, operator: string): Promise<Req
     category: "DOCUMENTATION",
     oauth: { type: "PUBLIC", redirectUris: ["https://matrix.example/back"] },
   });
+  await send(`/admin/organisations/${ended}`, { method: "PUT", body: sandbox });
   const installed = await send(`${path}/test-subscriptions`, { body: { orgAlias } });
   const { id } = (await installed.json()) as SubscriptionDto;
 
@@ -41,6 +44,14 @@ export async function prepareSandbox(url: string, operator: string): Promise<Req
         return { path: target.replace(":slug", `sandbox-${isUnknown ? randomUUID() : slug}`) };
       }
       if (route.includes("/sandbox-launches")) return { path: target };
+      if (route.startsWith("DELETE")) {
+        await send(`${path}/test-subscriptions`, { body: { orgAlias: ended } });
+        const alias = on === "riverside" ? "riverside-clinic" : ended;
+        return {
+          path: target.replace(":slug", isUnknown ? randomUUID() : slug).replace(":orgAlias", alias),
+          headers: on.endsWith("by name") ? named : {},
+        };
+      }
       // An installation without a change leaves no audit entry.
       await edit({ summary: randomUUID() });
       return {

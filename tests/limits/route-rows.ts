@@ -70,6 +70,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/apps/:slug/revisions": "northwind's by name",
   "GET /api/v1/developer/apps/:slug/revisions/:revision": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/test-subscriptions": "northwind's by name",
+  "DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias": "northwind's by name",
   "GET /api/v1/sandbox-apps/:slug": "northwind's",
   "GET /api/v1/sandbox-apps/:slug/client": "northwind's",
   "POST /api/v1/subscriptions/:id/sandbox-launches": "northwind's",

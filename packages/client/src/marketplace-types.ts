@@ -3920,6 +3920,42 @@ export type InstallDraftResponses = {
 
 export type InstallDraftResponse = InstallDraftResponses[keyof InstallDraftResponses];
 
+export type EndInstallationData = {
+    body?: never;
+    headers?: {
+        'x-vendor-slug'?: string;
+    };
+    path: {
+        slug: string;
+        orgAlias: string;
+    };
+    query?: never;
+    url: '/developer/apps/{slug}/test-subscriptions/{orgAlias}';
+};
+
+export type EndInstallationErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    404: Problem;
+    408: Problem;
+    413: Problem;
+    414: Problem;
+    415: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type EndInstallationError = EndInstallationErrors[keyof EndInstallationErrors];
+
+export type EndInstallationResponses = {
+    200: SubscriptionDto;
+};
+
+export type EndInstallationResponse = EndInstallationResponses[keyof EndInstallationResponses];
+
 export type GetSandboxAppData = {
     body?: never;
     path: {
@@ -5022,6 +5058,7 @@ export interface Operations {
     'POST /admin/apps/{slug}/reinstate': { request: ReinstateAppData; responses: ReinstateAppResponses };
     'POST /admin/apps/{slug}/suspend': { request: SuspendAppData; responses: SuspendAppResponses };
     'POST /developer/apps/{slug}/test-subscriptions': { request: InstallDraftData; responses: InstallDraftResponses };
+    'DELETE /developer/apps/{slug}/test-subscriptions/{orgAlias}': { request: EndInstallationData; responses: EndInstallationResponses };
     'GET /sandbox-apps/{slug}': { request: GetSandboxAppData; responses: GetSandboxAppResponses };
     'POST /subscriptions/{id}/sandbox-launches': { request: ReportSandboxLaunchData; responses: ReportSandboxLaunchResponses };
     'GET /subscriptions/{id}/connection': { request: GetConnectionData; responses: GetConnectionResponses };

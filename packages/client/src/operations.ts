@@ -107,6 +107,7 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "POST", path: "/admin/apps/{slug}/reinstate" },
     { method: "POST", path: "/admin/apps/{slug}/suspend" },
     { method: "POST", path: "/developer/apps/{slug}/test-subscriptions" },
+    { method: "DELETE", path: "/developer/apps/{slug}/test-subscriptions/{orgAlias}" },
     { method: "GET", path: "/sandbox-apps/{slug}" },
     { method: "POST", path: "/subscriptions/{id}/sandbox-launches" },
     { method: "GET", path: "/subscriptions/{id}/connection" },

@@ -282,6 +282,7 @@ export {
   suspendAppBody,
 } from "./reviews.ts";
 export {
+  endInstallationParams,
   type InstallDraftBody,
   installDraftBody,
   isSandboxSlug,

@@ -8,18 +8,20 @@ import { noNulPattern, slugPattern } from "./catalog-requests.ts";
 export const sandboxSlugPrefix = "sandbox-";
 export const isSandboxSlug = (slug: string): boolean => slug.startsWith(sandboxSlugPrefix);
 
-export const installDraftBody = Type.Object(
-  {
-    orgAlias: Type.String({
-      pattern: noNulPattern,
-      maxLength: 64,
-      description: "A sandbox organisation of the vendor",
-      examples: ["northwind-sandbox"],
-    }),
-  },
-  { additionalProperties: false },
-);
+const orgAlias = Type.String({
+  pattern: noNulPattern,
+  maxLength: 64,
+  description: "A sandbox organisation of the vendor",
+  examples: ["northwind-sandbox"],
+});
+
+export const installDraftBody = Type.Object({ orgAlias }, { additionalProperties: false });
 export type InstallDraftBody = Static<typeof installDraftBody>;
+
+export const endInstallationParams = Type.Object({
+  slug: Type.String({ pattern: slugPattern, maxLength: 64 }),
+  orgAlias,
+});
 
 export const sandboxAppParams = Type.Object({
   slug: Type.String({

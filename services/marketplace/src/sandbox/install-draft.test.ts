@@ -267,6 +267,46 @@ describe("a draft in a sandbox organisation", () => {
     await installed("quill-paused");
   });
 
+  test("is taken out of an organisation by its vendor, once however often it asks, and can be installed there again", async () => {
+    await create("quill-ended");
+    const { id } = await installed("quill-ended");
+    await installed("quill-ended", "northwind-second");
+    const end = (slug: string, orgAlias = sandbox, who: Persona = vendor): Promise<Response> =>
+      marketplace.requestAs(who, `/developer/apps/${slug}/test-subscriptions/${orgAlias}`, { method: "DELETE" });
+    const ended = await Promise.all([end("quill-ended"), end("quill-ended")]);
+    ended.push(await end("quill-ended"));
+    for (const response of ended) {
+      const record = await json<SubscriptionDto>(response);
+      assertShape("SubscriptionDto", record);
+      assert.deepEqual([record.id, record.status], [id, "cancelled"]);
+    }
+    assert.deepEqual(
+      (await eventsOf(id)).map(({ event }) => event),
+      ["subscription.created", "subscription.cancelled"],
+    );
+    const entries = await query(
+      "select actor_role, on_behalf_of from audit_entries where action = 'subscription.cancel' and target_id = $1",
+      id,
+    );
+    assert.deepEqual(entries, [{ actor_role: "vendor-developer", on_behalf_of: sandbox }]);
+    const elsewhere = await json<SubscriptionPage>(
+      marketplace.requestAs(vendor, "/developer/subscriptions?appSlug=sandbox-quill-ended&status=active"),
+    );
+    assert.deepEqual(
+      elsewhere.items.map(({ orgAlias }) => orgAlias),
+      ["northwind-second"],
+    );
+    assert.notEqual((await installed("quill-ended")).id, id);
+
+    await create("quill-never");
+    await assertProblem(await end("quill-never"), 404, "sandbox-installation-not-found");
+    await assertProblem(await end("no-such-draft"), 404, "listing-not-found");
+    await assertProblem(await end("quill-ended", sandbox, "lumen-developer"), 404, "listing-not-found");
+    for (const alias of ["riverside-clinic", "lumen-sandbox", "no-such-clinic"]) {
+      await assertProblem(await end("quill-ended", alias), 403, "forbidden");
+    }
+  });
+
   test("changes at most 30 times an hour, and nothing of a refused installation stays", async () => {
     await create("quill-often");
     const { id } = await installed("quill-often");

@@ -1,21 +1,19 @@
 import type { InstallDraftBody, ListingCheck, SubscriptionDto } from "@ehr-marketplace/contracts";
-import { forbidden, Problem } from "@ehr-marketplace/service-kit/http";
+import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
-import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { UsageLimits } from "../billing/usage-limits.ts";
 import { getPlan } from "../catalog/find-offer.ts";
 import { type DiscoveryDeps, discoverHooks } from "../cds-hooks/discover-hooks.ts";
-import type { DB } from "../database-schema.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { checkStoredDraft } from "../listings/check-listing.ts";
 import { type ListingRow, requireLockedListing } from "../listings/read-listings.ts";
 import { sandboxIconPath } from "../media/sandbox-icon.ts";
-import { findOrganisationKind } from "../organisations/read-organisations.ts";
 import { reviewProblems } from "../reviews/review-errors.ts";
 import { installSandboxApp } from "../subscriptions/install-sandbox-app.ts";
+import { requireSandboxOf } from "./require-sandbox.ts";
 import { installDraft } from "./sandbox-store.ts";
 
 export interface SandboxDeps extends DiscoveryDeps {
@@ -97,16 +95,4 @@ function install(
     const pricingPlan = await getPlan(transaction, state.pricingPlanId);
     return { created, subscription: { ...state, pricingPlan }, listing };
   });
-}
-
-/** The same response whether the organisation is another's, is live, or doesn't exist, so that callers can't discover aliases. */
-async function requireSandboxOf(
-  transaction: Transaction<DB>,
-  { caller, vendor }: VendorContext,
-  vendorId: string,
-  alias: string,
-): Promise<string> {
-  const found = await findOrganisationKind(transaction, alias);
-  if (found?.kind === "SANDBOX" && found.vendor_id === vendorId) return found.id;
-  throw forbidden(caller, `${JSON.stringify(alias)} is not a sandbox organisation of the vendor ${vendor}.`);
 }

@@ -8,4 +8,11 @@ export const sandboxProblems = {
     advice:
       "No sandbox app of yours has that slug: the vendor hasn't installed the draft, or your organisation has no live subscription to it.",
   },
+  notInstalled: {
+    code: "sandbox-installation-not-found",
+    status: 404,
+    title: "The draft isn't installed there",
+    advice:
+      "The draft was never installed in that sandbox organisation. `GET /developer/subscriptions` lists where your drafts are.",
+  },
 } satisfies Record<string, ProblemKind>;

@@ -1,5 +1,6 @@
 import {
   appDto,
+  endInstallationParams,
   installDraftBody,
   listingParams,
   pricingPlanDto,
@@ -19,6 +20,7 @@ import type { FastifyInstance } from "fastify";
 import { requestContextOf } from "../access/request-context.ts";
 import { vendorContextOf, vendorHeaders } from "../access/vendor-context.ts";
 import { idempotencyKeyHeader, idempotentRequestOf } from "../idempotency/idempotent-request.ts";
+import { endInstallation } from "./end-installation.ts";
 import { installDraftInSandbox, type SandboxDeps } from "./install-draft.ts";
 import { getSandboxApp } from "./read-sandbox-app.ts";
 import { reportLaunch } from "./report-launch.ts";
@@ -78,6 +80,32 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
       if (created) void reply.code(201).header("location", `${scope.prefix}/subscriptions/${subscription.id}`);
       return reply.send(subscription);
     },
+  );
+
+  routes.delete(
+    "/developer/apps/:slug/test-subscriptions/:orgAlias",
+    {
+      preValidation: requireNoBody,
+      config: { access: ["vendor-developer", "operator"] },
+      schema: {
+        tags,
+        operationId: "endInstallation",
+        summary: "Take the draft out of a sandbox organisation",
+        description:
+          "Cancels the sandbox organisation's subscription to the draft: its EHR removes the app, and its OAuth client. One that is cancelled already stays as it is, so it can be repeated. Installing the draft again is possible, unless an operator had paused it.",
+        headers: vendorHeaders,
+        params: endInstallationParams,
+        response: {
+          200: responseOf("The subscription, cancelled", "SubscriptionDto"),
+          ...problemResponses(401, 413, 415, {
+            403: "`orgAlias` is not a sandbox organisation of the vendor, or you may not act for the vendor",
+            404: "The vendor has no such listing, or its draft was never installed there",
+            429: "The subscription has changed 30 times within an hour, or too many requests; try again after `Retry-After` seconds",
+          }),
+        },
+      },
+    },
+    (request) => endInstallation(options, vendorContextOf(request), request.params),
   );
 
   routes.get(

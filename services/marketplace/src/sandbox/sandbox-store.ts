@@ -36,6 +36,24 @@ export async function findSandboxApp(
   return rows[0];
 }
 
+/** The newest subscription of a sandbox organisation to the draft of a listing. */
+export async function findInstallation(
+  database: Kysely<DB>,
+  { listingId, organisationId }: { listingId: string; organisationId: string },
+): Promise<string | undefined> {
+  const found = await database
+    .selectFrom("subscriptions")
+    .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .select("subscriptions.id")
+    .where("apps.sandbox_of", "=", listingId)
+    .where("subscriptions.organisation_id", "=", organisationId)
+    .orderBy("subscriptions.created_at", "desc")
+    .orderBy("subscriptions.id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return found?.id;
+}
+
 export async function findListingOf(database: Kysely<DB>, sandboxAppId: string): Promise<string | null> {
   const { sandbox_of } = await database
     .selectFrom("apps")
