@@ -135,6 +135,7 @@ describe("every route of the marketplace that writes or reveals a secret leaves 
     ["PUT /api/v1/admin/vendors/:slug", "northwind"],
     ["POST /api/v1/developer/apps", "northwind's by name"],
     ["PATCH /api/v1/developer/apps/:slug", "northwind's by name"],
+    ["DELETE /api/v1/developer/apps/:slug", "northwind's by name"],
     ["POST /api/v1/developer/apps/:slug/media", "northwind's by name"],
     ["DELETE /api/v1/admin/media/:id", "northwind's"],
     ["POST /api/v1/developer/apps/:slug/submit", "northwind's by name"],

@@ -152,6 +152,9 @@ const matrix = parseMatrix(`
 | GET /api/v1/developer/apps/:slug | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | PATCH /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug | northwind's by name | 401 | 204 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 403 | 403 | 403 | 403 | 403 | 403 |
+| DELETE /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/check | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/media | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/media | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |

@@ -11,12 +11,13 @@ const unique = (): string => `matrix-${randomUUID()}`;
 export const isForListings = (route: string): boolean => /\/admin\/(vendors|media)|\/developer\/apps/.test(route);
 
 export async function prepareListings(url: string, operator: string): Promise<RequestBuilder> {
-  const slug = unique();
-  const created = await sendApiRequest(url, "/developer/apps", operator, {
-    body: { slug, name: "Of the matrix" },
-    headers: named,
-  });
-  assert.equal(created.status, 201, await created.clone().text());
+  const create = async (): Promise<string> => {
+    const body = { slug: unique(), name: "Of the matrix" };
+    const created = await sendApiRequest(url, "/developer/apps", operator, { body, headers: named });
+    assert.equal(created.status, 201, await created.clone().text());
+    return body.slug;
+  };
+  const slug = await create();
   /** Another document each time, because the same one is stored once. */
   const upload = (): { body: Buffer; headers: Record<string, string> } => ({
     body: Buffer.from(`%PDF-1.4\n% ${randomUUID()}\n%%EOF\n`),
@@ -52,6 +53,9 @@ export async function prepareListings(url: string, operator: string): Promise<Re
       }
       if (path.includes("/admin/media")) {
         return { path: path.replace(":id", on === "an unknown id" ? randomUUID() : await store()) };
+      }
+      if (method === "DELETE") {
+        return { path: path.replace(":slug", on === "an unknown id" ? unique() : await create()), headers };
       }
       const target = path.replace(":slug", on === "an unknown id" ? unique() : slug).replace(":id", id);
       if (path.endsWith("/media")) {

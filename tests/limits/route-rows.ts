@@ -59,6 +59,7 @@ export const marketplaceRows: Record<string, string> = {
   "GET /api/v1/developer/apps": "northwind's by name",
   "GET /api/v1/developer/apps/:slug": "northwind's by name",
   "PATCH /api/v1/developer/apps/:slug": "northwind's by name",
+  "DELETE /api/v1/developer/apps/:slug": "northwind's by name",
   "GET /api/v1/developer/apps/:slug/check": "northwind's by name",
   "POST /api/v1/developer/apps/:slug/media": "northwind's by name",
   "GET /api/v1/developer/apps/:slug/media/:id": "northwind's by name",

@@ -3123,6 +3123,42 @@ export type CreateListingResponses = {
 
 export type CreateListingResponse = CreateListingResponses[keyof CreateListingResponses];
 
+export type DeleteDraftData = {
+    body?: never;
+    headers?: {
+        'x-vendor-slug'?: string;
+    };
+    path: {
+        slug: string;
+    };
+    query?: never;
+    url: '/developer/apps/{slug}';
+};
+
+export type DeleteDraftErrors = {
+    400: Problem;
+    401: Problem;
+    403: Problem;
+    404: Problem;
+    408: Problem;
+    409: Problem;
+    413: Problem;
+    414: Problem;
+    415: Problem;
+    429: Problem;
+    431: Problem;
+    500: Problem;
+    503: Problem;
+};
+
+export type DeleteDraftError = DeleteDraftErrors[keyof DeleteDraftErrors];
+
+export type DeleteDraftResponses = {
+    204: void;
+};
+
+export type DeleteDraftResponse = DeleteDraftResponses[keyof DeleteDraftResponses];
+
 export type GetListingData = {
     body?: never;
     headers?: {
@@ -5037,6 +5073,7 @@ export interface Operations {
     'GET /developer/apps': { request: ListListingsData; responses: ListListingsResponses };
     'GET /developer/apps/{slug}': { request: GetListingData; responses: GetListingResponses };
     'PATCH /developer/apps/{slug}': { request: EditDraftData; responses: EditDraftResponses };
+    'DELETE /developer/apps/{slug}': { request: DeleteDraftData; responses: DeleteDraftResponses };
     'GET /developer/apps/{slug}/check': { request: CheckListingData; responses: CheckListingResponses };
     'POST /developer/apps/{slug}/unpublish': { request: UnpublishListingData; responses: UnpublishListingResponses };
     'POST /developer/apps/{slug}/republish': { request: RepublishListingData; responses: RepublishListingResponses };

@@ -86,6 +86,7 @@ export const operations: Record<"ehr" | "marketplace", readonly Operation[]> = {
     { method: "GET", path: "/developer/apps" },
     { method: "GET", path: "/developer/apps/{slug}" },
     { method: "PATCH", path: "/developer/apps/{slug}" },
+    { method: "DELETE", path: "/developer/apps/{slug}" },
     { method: "GET", path: "/developer/apps/{slug}/check" },
     { method: "POST", path: "/developer/apps/{slug}/unpublish" },
     { method: "POST", path: "/developer/apps/{slug}/republish" },

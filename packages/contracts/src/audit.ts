@@ -85,6 +85,7 @@ const actions = [
   "vendor.change",
   "listing.create",
   "listing.edit",
+  "listing.delete",
   "media.upload",
   "media.purge",
   "listing.submit",

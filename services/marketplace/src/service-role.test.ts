@@ -96,6 +96,13 @@ const escalations: Escalations = {
     "alter table cds_discoveries drop constraint cds_discoveries_hooks_check",
     "create or replace function are_hook_names(names text[]) returns boolean language sql immutable return true",
   ],
+  "deletes no listing, and no slug that EHRs know": [
+    "delete from listings",
+    "update media set app_id = null",
+    "delete from deleted_drafts",
+    "insert into deleted_drafts values (gen_random_uuid(), 'planted', now())",
+    "create or replace function delete_draft(uuid, timestamptz) returns void language sql return null",
+  ],
   "moves and deletes no suspension": [
     "update suspensions set app_id = null",
     "delete from suspensions",

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { DiscoveredHooks } from "./parse-discovery.ts";
 
@@ -22,20 +22,14 @@ export async function upsertDiscovery(
   database: Kysely<DB>,
   { appId, url, requestedAt, result }: { appId: string; url: string; requestedAt: Date; result: DiscoveredHooks },
 ): Promise<void> {
-  const found = {
-    url,
-    requested_at: requestedAt,
-    hooks: "hooks" in result ? result.hooks : null,
-    failure: "failure" in result ? result.failure : null,
-  };
-  await database
-    .insertInto("cds_discoveries")
-    .values({ app_id: appId, ...found })
-    .onConflict((conflict) =>
-      conflict
-        .column("app_id")
-        .doUpdateSet(found)
-        .whereRef("cds_discoveries.requested_at", "<=", "excluded.requested_at"),
-    )
-    .execute();
+  const hooks = "hooks" in result ? result.hooks : null;
+  const failure = "failure" in result ? result.failure : null;
+  // The draft may have been deleted while the server responded.
+  await sql`
+    insert into cds_discoveries as stored (app_id, url, requested_at, hooks, failure)
+    select app_id, ${url}, ${requestedAt}::timestamptz, ${hooks}::text[], ${failure}::text
+    from listings where app_id = ${appId} for key share
+    on conflict (app_id) do update set
+      url = excluded.url, requested_at = excluded.requested_at, hooks = excluded.hooks, failure = excluded.failure
+    where stored.requested_at <= excluded.requested_at`.execute(database);
 }

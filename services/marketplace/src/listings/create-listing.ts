@@ -57,7 +57,7 @@ export function createListing(
       const isOwn = (await findListingIds(transaction, by.vendor, slug)) !== undefined;
       const detail = isOwn
         ? `The vendor has this listing already: GET /developer/apps/${slug} returns it.`
-        : `Another app has the slug ${slug}.`;
+        : `Another app has, or had, the slug ${slug}.`;
       throw new Problem(listingProblems.slugTaken, detail);
     }
     const { issuer, subject } = by.caller;

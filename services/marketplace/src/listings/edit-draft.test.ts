@@ -84,7 +84,7 @@ describe("a listing's draft", () => {
     const own = await assertProblem(await create("northwind-scribe"), 409, "slug-taken");
     assert.match(String(own["detail"]), /has this listing already: GET \/developer\/apps\/northwind-scribe returns/);
     const other = await assertProblem(await create("northwind-scribe", "lumen-developer"), 409, "slug-taken");
-    assert.equal(other["detail"], "Another app has the slug northwind-scribe.");
+    assert.equal(other["detail"], "Another app has, or had, the slug northwind-scribe.");
     for (const slug of ["search", "featured", "categories", "No", "-a-", "x".repeat(65)]) {
       await assertProblem(await create(slug), 400, "invalid-request");
     }

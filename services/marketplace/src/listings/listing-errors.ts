@@ -39,6 +39,20 @@ export const listingProblems = {
     advice:
       "The listing was submitted already. Withdraw it with `POST /developer/apps/{slug}/withdraw` to submit another revision.",
   },
+  submitted: {
+    code: "listing-submitted",
+    status: 409,
+    title: "The listing was submitted",
+    advice:
+      "Only what was never submitted can be deleted, because reviews are kept. Unpublish a published app; nobody but the vendor sees the others.",
+  },
+  installed: {
+    code: "draft-installed",
+    status: 409,
+    title: "The draft is installed in a sandbox organisation",
+    advice:
+      "End its installations with `DELETE /developer/apps/{slug}/test-subscriptions/{orgAlias}`; `detail` says where it is installed. Then delete the draft.",
+  },
   noOpenReview: {
     code: "no-open-review",
     status: 409,

@@ -23,12 +23,15 @@ import { pathOf } from "../idempotency/idempotent-request.ts";
 import { republishListing, unpublishListing } from "./change-listing.ts";
 import { checkListing } from "./check-listing.ts";
 import { createListing, type ListingDeps } from "./create-listing.ts";
+import { deleteDraft } from "./delete-draft.ts";
 import { editDraft, maxDraftBytes } from "./edit-draft.ts";
 import { listingEtag, listingResponse } from "./listing-responses.ts";
 import { getListing, listListings } from "./read-listings.ts";
 
 const tags = ["Listings"];
 const config = { access: ["vendor-developer", "operator"] } as const;
+
+const deleted: object = { description: "The listing is deleted", type: "null" };
 
 /** Any object: the draft that the patch makes is validated. */
 const mergePatchBody = Type.Object({}, { additionalProperties: true });
@@ -161,6 +164,33 @@ export async function listingRoutes(scope: FastifyInstance, options: ListingDeps
         ifMatch: request.headers["if-match"],
       });
       return reply.header("etag", tag).send(listing);
+    },
+  );
+
+  routes.delete(
+    "/developer/apps/:slug",
+    {
+      preValidation: requireNoBody,
+      config,
+      schema: {
+        tags,
+        operationId: "deleteDraft",
+        summary: "Delete what was never submitted",
+        description:
+          "Can't be undone. The draft's files are deleted too. Its slug is free again, unless the draft was installed in a sandbox organisation: EHRs know that app by its slug.",
+        headers: vendorHeaders,
+        params: listingParams,
+        response: {
+          204: deleted,
+          ...problemResponses(401, 403, 404, 413, 415, {
+            409: "The listing was submitted, or its draft is installed in a sandbox organisation",
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      await deleteDraft(options, vendorContextOf(request), request.params.slug);
+      return reply.code(204).send();
     },
   );
 

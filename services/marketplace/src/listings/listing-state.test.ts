@@ -34,7 +34,7 @@ const nameOf = ({ publishedRevision, review, isUnpublished, isSuspended }: Listi
 
 /** Status, and the commands that are allowed, of every state. */
 const table: Record<string, [status: string, ...allowed: ListingCommand[]]> = {
-  "new unsubmitted": ["draft", "submit"],
+  "new unsubmitted": ["draft", "submit", "delete"],
   "new open": ["in-review", "withdraw", "approve", "reject"],
   "new rejected": ["changes-requested", "submit"],
   "new withdrawn": ["draft", "submit"],

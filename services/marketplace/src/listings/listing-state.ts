@@ -15,6 +15,7 @@ export interface ListingFacts {
 
 export const listingCommands = [
   "submit",
+  "delete",
   "withdraw",
   "approve",
   "reject",
@@ -45,6 +46,8 @@ export function findRefusal(facts: ListingFacts, command: ListingCommand): Probl
   switch (command) {
     case "submit":
       return review === "open" ? listingProblems.reviewOpen : undefined;
+    case "delete":
+      return review === null && publishedRevision === null ? undefined : listingProblems.submitted;
     case "withdraw":
     case "approve":
     case "reject":

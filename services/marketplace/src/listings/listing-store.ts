@@ -45,7 +45,7 @@ export async function countListings(database: Kysely<DB>, vendorId: string): Pro
   return Number(count);
 }
 
-/** Returns false if a listing, or an app that has none, has the slug. */
+/** Returns false if a listing, or an app that has none, has the slug, or if EHRs know it from a deleted draft. */
 export async function insertListing(transaction: Transaction<DB>, row: Insertable<Listings>): Promise<boolean> {
   const app = await transaction.selectFrom("apps").select("id").where("slug", "=", row.slug).executeTakeFirst();
   if (app !== undefined) return false;
@@ -55,7 +55,33 @@ export async function insertListing(transaction: Transaction<DB>, row: Insertabl
     .onConflict((conflict) => conflict.column("slug").doNothing())
     .returning("app_id")
     .execute();
-  return inserted.length === 1;
+  if (inserted.length === 0) return false;
+  // Afterwards, because the insertion may have waited for the deletion.
+  const deleted = await transaction
+    .selectFrom("deleted_drafts")
+    .select("app_id")
+    .where("slug", "=", row.slug)
+    .executeTakeFirst();
+  return deleted === undefined;
+}
+
+/** The sandbox organisations in which the draft of a listing is installed. At most one for each of the vendor's. */
+export async function findSandboxesWith(database: Kysely<DB>, appId: string): Promise<string[]> {
+  const found = await database
+    .selectFrom("subscriptions")
+    .innerJoin("apps", "apps.id", "subscriptions.app_id")
+    .innerJoin("organisations", "organisations.id", "subscriptions.organisation_id")
+    .select("organisations.alias")
+    .where("apps.sandbox_of", "=", appId)
+    .where("subscriptions.status", "in", ["active", "paused"])
+    .orderBy("organisations.alias")
+    .execute();
+  return found.map(({ alias }) => alias);
+}
+
+/** Deletes a listing without revisions. Its files are marked for deletion. */
+export async function deleteListing(transaction: Transaction<DB>, appId: string, at: Date): Promise<void> {
+  await sql`select delete_draft(${appId}::uuid, ${at}::timestamptz)`.execute(transaction);
 }
 
 export const withLastReview = (database: Kysely<DB>) =>
@@ -99,6 +125,17 @@ export function findListingIds(
     .select(["listings.app_id", "listings.vendor_id"])
     .where("listings.slug", "=", slug)
     .executeTakeFirst();
+}
+
+/** Keeps the listing from being deleted until the transaction ends. Returns false if it is deleted already. */
+export async function keepListing(transaction: Transaction<DB>, appId: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("listings")
+    .select("app_id")
+    .where("app_id", "=", appId)
+    .forKeyShare()
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** The lock comes first: what one statement reads beside the row that it locks may be older than the lock. */

@@ -10,6 +10,7 @@ import {
   findListing,
   findListingIds,
   findListings,
+  keepListing,
   type LastReview,
   type ListingRow,
   lockListing,
@@ -106,6 +107,11 @@ export async function requireListing(
   const ids = await findListingIds(database, by.vendor, slug);
   if (ids === undefined) throw listingNotFound();
   return { appId: ids.app_id, vendorId: ids.vendor_id };
+}
+
+/** Keeps the listing until the transaction ends: what is added to it is deleted with it. */
+export async function requireKeptListing(transaction: Transaction<DB>, appId: string): Promise<void> {
+  if (!(await keepListing(transaction, appId))) throw listingNotFound();
 }
 
 export async function getListing(

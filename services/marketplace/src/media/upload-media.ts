@@ -6,7 +6,7 @@ import { v7 as uuid } from "uuid";
 import { onBehalfOf, type VendorContext } from "../access/vendor-context.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
-import { requireListing } from "../listings/read-listings.ts";
+import { requireKeptListing, requireListing } from "../listings/read-listings.ts";
 import { checkDocument, documentType } from "./check-document.ts";
 import { mediaProblems } from "./media-errors.ts";
 import type { MediaStorage } from "./media-storage.ts";
@@ -104,6 +104,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
 
   // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
   const insert = async (transaction: Transaction<DB>): Promise<MediaRow> => {
+    await requireKeptListing(transaction, appId);
     await lockUploads(transaction, vendorId);
     await lockPurgesForUpload(transaction);
     await refusePurged(transaction, { sha256, sourceSha256 });

@@ -22,7 +22,7 @@ export async function installDraft(transaction: Transaction<DB>, given: DraftIns
   return row.id;
 }
 
-/** A sandbox app as JSON, with its vendor and the organisations that have a live subscription to it. */
+/** A sandbox app whose draft isn't deleted, as JSON, with its vendor and the organisations that have a live subscription to it. */
 export async function findSandboxApp(
   database: Kysely<DB>,
   slug: string,
@@ -32,7 +32,9 @@ export async function findSandboxApp(
       select alias from organisations join subscriptions on subscriptions.organisation_id = organisations.id
       where subscriptions.app_id = sandbox_apps.app_id and subscriptions.status in ('active', 'paused')
     ) as organisations
-    from sandbox_apps where slug = ${slug}`.execute(database);
+    from sandbox_apps where slug = ${slug} and exists (
+      select from apps join listings on listings.app_id = apps.sandbox_of where apps.id = sandbox_apps.app_id
+    )`.execute(database);
   return rows[0];
 }
 
