@@ -275,8 +275,8 @@ export const texts = {
     text: (app: string, practice: string): string =>
       `${app} stops working in the EHR of ${practice} within seconds, for everybody there.`,
     stays: "Its settings stay, and you can resume at any time.",
-    costs: (lastDay: string): string =>
-      `A fixed price is charged until ${lastDay}: each day costs the most that you had in the last seven days.`,
+    costs: (until: string): string =>
+      `A fixed price is charged until ${until}: each day costs the most that you had in the last seven days.`,
     reason: "Reason",
     reasonText: "Paused by your practice. Your EHR and the vendor are told.",
     button: "Pause",
@@ -284,14 +284,15 @@ export const texts = {
   resumeDialog: {
     title: (app: string): string => `Resume ${app}?`,
     text: (app: string, practice: string): string => `${app} works again in the EHR of ${practice} within seconds.`,
-    costs: "A fixed price is charged from today (UTC), usage from now. What is left of a trial stays free.",
+    costs: (from: string): string =>
+      `A fixed price is charged from ${from}, usage from now. What is left of a trial stays free.`,
     button: "Resume",
   },
   planDialog: {
     title: (app: string): string => `Change the plan of ${app}`,
     current: "Current plan",
-    text: (reducedFrom: string): string =>
-      `A higher price counts from today (UTC), a lower one from ${reducedFrom}. Whoever takes an increase back within the hour doesn't pay it, once in seven days.`,
+    text: (from: string, reducedFrom: string): string =>
+      `A higher price counts from ${from}, a lower one from ${reducedFrom}. Whoever takes an increase back within the hour doesn't pay it, once in seven days.`,
     trial: "There is no second trial, and yours ends earlier if the new plan has a shorter one.",
     otherCurrency: "In another currency: cancel, and subscribe to it.",
     estimate: (month: string): string => `${month} in full, with this plan`,

@@ -28,6 +28,23 @@ export const formatDate = (instant: string): string => `${dates.format(new Date(
 
 export const formatTime = (instant: Date): string => `${times.format(instant)} UTC`;
 
+/** A time in a time zone, such as "Nov 19, 2026, 7:00 PM EST". In UTC where the browser doesn't know the zone. */
+export function formatTimeIn(timeZone: string, instant: Date): string {
+  const options = {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    timeZoneName: "short",
+  } as const;
+  try {
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone }).format(instant);
+  } catch {
+    return new Intl.DateTimeFormat(locale, { ...options, timeZone: "UTC" }).format(instant);
+  }
+}
+
 /** A month such as "2026-11", as "November 2026 (UTC)". */
 export const formatMonth = (month: string): string => `${months.format(new Date(`${month}-01T00:00:00Z`))} (UTC)`;
 

@@ -6,6 +6,12 @@ import { ehr, marketplace } from "./apis.ts";
 /** What screens read. Each key begins with the practice, so that an action can have everything of one read again. */
 export const practiceKey = (alias: string) => ["practice", alias] as const;
 
+export const organisationQuery = (alias: string) =>
+  queryOptions({
+    queryKey: [...practiceKey(alias), "organisation"],
+    queryFn: ({ signal }) => marketplace("GET /organisations/{alias}", { path: { alias }, signal }),
+  });
+
 export const subscriptionsQuery = (alias: string) =>
   queryOptions({
     queryKey: [...practiceKey(alias), "subscriptions"],

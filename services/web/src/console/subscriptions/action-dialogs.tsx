@@ -2,15 +2,15 @@ import type { ListedSubscriptionDto } from "@ehr-marketplace/client/marketplace"
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { formatDate } from "../../storefront/format.ts";
 import { marketplace } from "../api/apis.ts";
 import { estimateQuery } from "../api/practice-queries.ts";
 import { practiceName } from "../practice-name.ts";
 import { ErrorNotice } from "../states/notices.tsx";
 import { texts } from "../texts.ts";
 import { describeFinality, describeLastCosts } from "./describe-cancel.ts";
-import { addDays, hasFixedPrice, keptDays } from "./kept-days.ts";
+import { hasFixedPrice, keptDays, startOfDay } from "./kept-days.ts";
 import { useAction } from "./use-action.ts";
+import { useFormatTime } from "./use-format-time.ts";
 
 export interface ActionDialogProps {
   alias: string;
@@ -74,6 +74,7 @@ export function ActionFrame(props: ActionFrameProps) {
 
 export function PauseDialog({ alias, subscription, name, isOpen, onClose, onDone }: ActionDialogProps) {
   const t = texts.pauseDialog;
+  const formatTime = useFormatTime(alias);
   const { id } = subscription;
   const action = useAction({
     alias,
@@ -85,7 +86,7 @@ export function PauseDialog({ alias, subscription, name, isOpen, onClose, onDone
     <ActionFrame isOpen={isOpen} title={t.title(name)} button={t.button} action={action} onClose={onClose}>
       <Text>{t.text(name, practiceName(alias))}</Text>
       <Text>{t.stays}</Text>
-      {hasFixedPrice(subscription, new Date()) && <Text>{t.costs(formatDate(addDays(new Date(), keptDays - 1)))}</Text>}
+      {hasFixedPrice(subscription, new Date()) && <Text>{t.costs(formatTime(startOfDay(new Date(), keptDays)))}</Text>}
       <Text c="dimmed">
         {t.reason}: {t.reasonText}
       </Text>
@@ -95,6 +96,7 @@ export function PauseDialog({ alias, subscription, name, isOpen, onClose, onDone
 
 export function ResumeDialog({ alias, subscription: { id }, name, isOpen, onClose, onDone }: ActionDialogProps) {
   const t = texts.resumeDialog;
+  const formatTime = useFormatTime(alias);
   const action = useAction({
     alias,
     body: undefined,
@@ -104,7 +106,7 @@ export function ResumeDialog({ alias, subscription: { id }, name, isOpen, onClos
   return (
     <ActionFrame isOpen={isOpen} title={t.title(name)} button={t.button} action={action} onClose={onClose}>
       <Text>{t.text(name, practiceName(alias))}</Text>
-      <Text>{t.costs}</Text>
+      <Text>{t.costs(formatTime(startOfDay(new Date())))}</Text>
     </ActionFrame>
   );
 }

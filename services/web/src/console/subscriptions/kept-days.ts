@@ -5,7 +5,9 @@ export const keptDays = 7;
 
 const dayMs = 86_400_000;
 
-export const addDays = (time: Date, days: number): string => new Date(time.getTime() + days * dayMs).toISOString();
+/** When a day begins for which one is charged, which is in UTC: that of `time`, or so many days later. */
+export const startOfDay = (time: Date, daysLater = 0): Date =>
+  new Date((Math.floor(time.getTime() / dayMs) + daysLater) * dayMs);
 
 /** Nothing is charged by the day in a trial, for a free plan, or for one by usage. */
 export const hasFixedPrice = (

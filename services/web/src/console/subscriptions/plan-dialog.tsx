@@ -2,7 +2,7 @@ import type { ListedSubscriptionDto, PricingPlanDto } from "@ehr-marketplace/cli
 import { Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { formatDate, formatMonth } from "../../storefront/format.ts";
+import { formatMonth } from "../../storefront/format.ts";
 import { marketplace } from "../api/apis.ts";
 import { pricingQuery } from "../api/catalog-queries.ts";
 import { isNotFound } from "../states/describe-error.ts";
@@ -13,8 +13,9 @@ import { MonthTable } from "../subscribe/quote-view.tsx";
 import { describeTerms, readTerms } from "../subscribe/terms.ts";
 import { texts } from "../texts.ts";
 import { type ActionDialogProps, ActionFrame } from "./action-dialogs.tsx";
-import { addDays, keptDays } from "./kept-days.ts";
+import { keptDays, startOfDay } from "./kept-days.ts";
 import { useAction } from "./use-action.ts";
+import { useFormatTime } from "./use-format-time.ts";
 
 const t = texts.planDialog;
 
@@ -58,6 +59,7 @@ function PlanForm({
   onDone,
 }: ActionDialogProps & { plans: PricingPlanDto[] }) {
   const { id, appSlug, pricingPlan, quantity } = subscription;
+  const formatTime = useFormatTime(alias);
   const [planId, setPlanId] = useState(pricingPlan.id);
   const [entered, setEntered] = useState({ quantity: String(quantity ?? 1), usage: "" });
   const plan = plans.find((each) => each.id === planId) ?? pricingPlan;
@@ -106,7 +108,9 @@ function PlanForm({
         </QueryView>
       )}
       <Text size="sm" c="dimmed">
-        {isChanged ? `${t.text(formatDate(addDays(new Date(), keptDays)))} ${t.trial}` : t.unchanged}
+        {isChanged
+          ? `${t.text(formatTime(startOfDay(new Date())), formatTime(startOfDay(new Date(), keptDays)))} ${t.trial}`
+          : t.unchanged}
       </Text>
     </ActionFrame>
   );
