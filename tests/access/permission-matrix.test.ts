@@ -79,25 +79,25 @@ const matrix = parseMatrix(`
 | POST ${id}/lift-block                  | riverside, SECURITY       | 401       | 200      | 403     | 403     | 403             | 403              | 403           | 403           | 403                 | 403             | 403         | 403             | 403                  | 403            | 403              |
 | POST /api/v1/admin/subscriptions/:id/credits | a charged one | 401 | 201 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/subscriptions/:id/credits | an unknown id | 401 | 404 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
+| POST /api/v1/developer/webhooks | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 201 | 403 | 403 | 403 | 422 | 403 |
 | POST /api/v1/developer/webhooks | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/webhooks | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
 | GET /api/v1/developer/webhooks | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| PATCH /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/webhooks/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/rotate-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/promote-secret | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/enable | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/test | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/deliveries | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId/attempts | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/deliveries/:deliveryId/redeliver | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 409 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| PATCH /api/v1/developer/webhooks/:id | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/rotate-secret | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/promote-secret | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/enable | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/test | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId/attempts | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/deliveries/:deliveryId/redeliver | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 409 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 202 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/webhooks/:id/replays/:replayId | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/webhooks/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/organisations/:alias/notices | riverside | 401 | 200 | 403 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/notices | hilltop | 401 | 200 | 403 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/notices | unregistered | 401 | 404 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
@@ -108,13 +108,13 @@ const matrix = parseMatrix(`
 | POST /api/v1/organisations/:alias/notices/:id/read | hilltop | 401 | 404 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/organisations/:alias/notice-settings | riverside | 401 | 200 | 403 | 403 | 200 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/organisations/:alias/notice-settings | hilltop | 401 | 200 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/notices | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/notices | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/notices | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/notices/:id/read | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 422 | 403 |
+| POST /api/v1/developer/notices/:id/read | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 422 | 403 |
 | POST /api/v1/developer/notices/:id/read | northwind's by name | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/notice-settings | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| PUT /api/v1/developer/notice-settings | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| PUT /api/v1/developer/notice-settings | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | PUT /api/v1/developer/notice-settings | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/notices | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/admin/notices/:id/read | all | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
@@ -122,7 +122,7 @@ const matrix = parseMatrix(`
 | PUT /api/v1/admin/notice-settings | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/audit | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/subscriptions | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/subscriptions | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/subscriptions | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
 | GET /api/v1/developer/subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/statements | riverside | 401 | 200 | 200 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/statements | hilltop | 401 | 200 | 200 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
@@ -130,13 +130,13 @@ const matrix = parseMatrix(`
 | GET /api/v1/organisations/:alias/statements/:month | riverside | 401 | 200 | 200 | 200 | 200 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/statements/:month | hilltop | 401 | 200 | 200 | 200 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/organisations/:alias/statements/:month | unregistered | 401 | 404 | 404 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/statements | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/statements | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/statements | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/statements/:month | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
+| GET /api/v1/developer/statements/:month | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 422 | 403 |
 | GET /api/v1/developer/statements/:month | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/statements/:month | all | 401 | 200 | 200 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/deliveries/:deliveryId | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/webhooks/:id/replays | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/admin/webhooks/health | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | PUT /api/v1/admin/search-synonyms | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
@@ -146,38 +146,38 @@ const matrix = parseMatrix(`
 | POST /api/v1/admin/vendors/import | northwind | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | GET /api/v1/admin/vendors | all | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | POST /api/v1/developer/apps | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/apps | one's own | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
+| GET /api/v1/developer/apps | one's own | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 200 | 403 | 403 | 403 | 200 | 403 |
 | GET /api/v1/developer/apps | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| PATCH /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/apps/:slug | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| PATCH /api/v1/developer/apps/:slug | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 404 | 403 | 403 | 403 | 404 | 403 |
 | DELETE /api/v1/developer/apps/:slug | northwind's by name | 401 | 204 | 403 | 403 | 403 | 403 | 403 | 403 | 204 | 403 | 403 | 403 | 403 | 403 | 403 |
-| DELETE /api/v1/developer/apps/:slug | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/apps/:slug/check | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/media | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/check | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/media | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/media | northwind's by name | 401 | 201 | 403 | 403 | 403 | 403 | 403 | 403 | 201 | 403 | 403 | 403 | 403 | 403 | 403 |
-| GET /api/v1/developer/apps/:slug/media/:id | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/media/:id | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/media/:id | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
 | DELETE /api/v1/admin/media/:id | northwind's | 401 | 204 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
 | DELETE /api/v1/admin/media/:id | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/apps/:slug/submit | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/withdraw | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/apps/:slug/revisions | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| GET /api/v1/developer/apps/:slug/revisions/:revision | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/unpublish | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/republish | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/submit | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/withdraw | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/revisions | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| GET /api/v1/developer/apps/:slug/revisions/:revision | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/unpublish | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/republish | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/developer/apps/:slug/revisions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/apps/:slug/submit | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/submit | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | POST /api/v1/developer/apps/:slug/test-subscriptions | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| POST /api/v1/developer/apps/:slug/test-subscriptions | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| POST /api/v1/developer/apps/:slug/test-subscriptions | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | northwind's | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| POST /api/v1/developer/apps/:slug/test-subscriptions | riverside | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | northwind's | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 403 | 403 | 403 | 404 | 403 |
 | DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | northwind's by name | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 403 | 403 | 403 | 403 | 403 | 403 |
-| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | an unknown id | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
-| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | riverside | 401 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | an unknown id | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 403 | 403 | 403 | 404 | 403 |
+| DELETE /api/v1/developer/apps/:slug/test-subscriptions/:orgAlias | riverside | 401 | 400 | 403 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 403 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug/client | northwind's | 401 | 200 | 403 | 403 | 403 | 403 | 403 | 403 | 200 | 404 | 200 | 403 | 403 | 404 | 403 |
 | GET /api/v1/sandbox-apps/:slug/client | an unknown id | 401 | 404 | 403 | 403 | 403 | 403 | 403 | 403 | 404 | 404 | 404 | 403 | 403 | 404 | 403 |

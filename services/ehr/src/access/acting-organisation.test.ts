@@ -33,24 +33,8 @@ describe("the acting organisation", () => {
   }
 
   for (const [what, request, roles, words] of [
-    [
-      "none of two, where nothing is named",
-      requestOf(two),
-      readers,
-      /names 2 organisations; name one of them in X-Org-Alias/,
-    ],
-    [
-      "none without organisations in the token",
-      requestOf({}),
-      readers,
-      /names no organisation; name one in X-Org-Alias\.$/,
-    ],
-    [
-      "none that an operator leaves out",
-      requestOf({ roles: ["operator"] }, ""),
-      readers,
-      /names no organisation; name one in/,
-    ],
+    ["none without organisations in the token", requestOf({}), readers, /names no organisation\.$/],
+    ["none for an operator, where operators may not", requestOf({ roles: ["operator"] }), ["org-admin"], /names no/],
     ["none that the token doesn't name", requestOf(two, "elsewhere"), readers, /needs the role/],
     ["none in which the caller has another role", requestOf(two, "there"), ["org-admin"], /needs the role org-admin/],
     ["none that an EHR doesn't serve", requestOf({ roles: ["ehr-service"] }, "here"), readers, /needs the role/],
@@ -65,6 +49,22 @@ describe("the acting organisation", () => {
       assert.throws(
         () => actingOrganisation(request, roles),
         (error) => error instanceof Problem && error.kind.status === 403 && words.test(error.message),
+      );
+    });
+  }
+
+  for (const [what, request, words] of [
+    ["of two", requestOf(two), /^The token names 2 organisations; name one of them in X-Org-Alias\.$/],
+    [
+      "of all, for an operator",
+      requestOf({ roles: ["operator"] }, ""),
+      /^The token names no organisation; name one in X-Org-Alias\.$/,
+    ],
+  ] as const) {
+    test(`is asked for with 400 where none ${what} is named`, () => {
+      assert.throws(
+        () => actingOrganisation(request, readers),
+        (error) => error instanceof Problem && error.kind.status === 400 && words.test(error.message),
       );
     });
   }

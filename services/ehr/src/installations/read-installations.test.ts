@@ -111,7 +111,7 @@ describe("an organisation's installations", () => {
   test("are those of the organisation in the token or X-Org-Alias, for its members only", async () => {
     const named = (alias: string) => ({ headers: { "x-org-alias": alias } });
     for (const persona of ["two-practices", "ehr-service", "operator"] as const) {
-      await assertFailure(await practice.as(persona, "/app-installations"), 403);
+      await assertFailure(await practice.as(persona, "/app-installations"), 400);
       for (const [alias, count] of [
         [riverside, 5],
         [hilltop, 2],

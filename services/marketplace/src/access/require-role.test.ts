@@ -99,8 +99,7 @@ describe("resolveVendor", () => {
 
   for (const [what, caller, named, words] of [
     ["another vendor", of("lumen"), "northwind", /X-Vendor-Slug/],
-    ["one of several, unnamed", of("lumen", "northwind"), undefined, /names 2 vendors/],
-    ["a developer without vendors", of(), undefined, /names 0 vendors/],
+    ["a developer without vendors", of(), undefined, /names no vendor/],
     ["an empty X-Vendor-Slug", of("lumen"), "", /X-Vendor-Slug/],
     ["an own vendor without the role", createCaller({ vendors: ["lumen"] }), "lumen", /role vendor-developer/],
   ] as const) {
@@ -108,4 +107,14 @@ describe("resolveVendor", () => {
       assert.throws(() => resolveVendor(caller, named), refusal(words));
     });
   }
+
+  test("asks with 400 for one of several that isn't named", () => {
+    assert.throws(
+      () => resolveVendor(of("lumen", "northwind"), undefined),
+      (error) =>
+        error instanceof Problem &&
+        error.kind.status === 400 &&
+        /^The token names 2 vendors; name the one that you act for in X-Vendor-Slug\.$/.test(error.message),
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import { noNulPattern } from "@ehr-marketplace/contracts";
-import { forbidden } from "@ehr-marketplace/service-kit/http";
+import { forbidden, Problem, standardProblems } from "@ehr-marketplace/service-kit/http";
 import type { Caller, Role } from "@ehr-marketplace/service-kit/tokens";
 import type { FastifyRequest } from "fastify";
 import { type RequestContext, requestContextOf } from "./request-context.ts";
@@ -45,7 +45,7 @@ function resolveVendorContext(context: RequestContext, requestedSlug: string | u
   if (actsAsDeveloper || !caller.roles.has("operator")) {
     return { ...context, vendor: resolveVendor(caller, requestedSlug), role: "vendor-developer" };
   }
-  if (requestedSlug === undefined) throw forbidden(caller, "Name the vendor that you act for in X-Vendor-Slug.");
+  if (requestedSlug === undefined) throw vendorMissing("Name the vendor that you act for in X-Vendor-Slug.");
   return { ...context, vendor: requestedSlug, role: "operator" };
 }
 
@@ -58,11 +58,17 @@ export function resolveVendor(caller: Caller, requestedSlug: string | undefined)
   }
   const [only, ...others] = caller.vendors;
   if (only !== undefined && others.length === 0) return only;
-  throw forbidden(
-    caller,
+  if (only === undefined) throw forbidden(caller, "The token names no vendor.");
+  throw vendorMissing(
     `The token names ${caller.vendors.size} vendors; name the one that you act for in X-Vendor-Slug.`,
   );
 }
+
+/** Not 403, because the caller may do this as soon as the request says for whom. */
+const vendorMissing = (detail: string): Problem =>
+  new Problem(standardProblems.invalidRequest, detail, {
+    errors: [{ pointer: "/headers/x-vendor-slug", detail: "is required" }],
+  });
 
 /** The `onBehalfOf` of a vendor's audit entries. An organisation's alias can't contain a colon, so the two can't collide. */
 export const onBehalfOf = ({ vendor }: VendorContext): string => `vendor:${vendor}`;

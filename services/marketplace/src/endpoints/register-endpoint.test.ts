@@ -229,7 +229,7 @@ describe("registering an endpoint", () => {
     });
     const register = (headers: Record<string, string>): Promise<Response> =>
       sendApiRequest(marketplace.url, path, token, { body: endpointBody, headers });
-    const { detail } = await assertProblem(await register({}), 403, "forbidden");
+    const { detail } = await assertProblem(await register({}), 400, "invalid-request");
     assert.equal(detail, "The token names 2 vendors; name the one that you act for in X-Vendor-Slug.");
     await assertProblem(await register({ "x-vendor-slug": "northwind-health" }), 403, "forbidden");
     assert.equal((await register({ "x-vendor-slug": "sundial-row" })).status, 201);
@@ -239,8 +239,8 @@ describe("registering an endpoint", () => {
   test("requires X-Vendor-Slug from operators", async () => {
     const { detail } = await assertProblem(
       await marketplace.requestAs("operator", path, { body: endpointBody }),
-      403,
-      "forbidden",
+      400,
+      "invalid-request",
     );
     assert.equal(detail, "Name the vendor that you act for in X-Vendor-Slug.");
   });
