@@ -458,6 +458,30 @@ describe("a draft in a sandbox organisation", () => {
     await assertProblem(foreign, 404, "subscription-not-found");
   });
 
+  test("a vendor has at most 20 drafts installed, also if many are installed at once, until it ends an installation", async () => {
+    const ofLumen = (path: string, options = {}): Promise<Response> =>
+      marketplace.requestAs("lumen-developer", `/developer/apps${path}`, options);
+    const slugs = Array.from({ length: 22 }, (_, nth) => `beam-${nth}`);
+    for (const slug of slugs) {
+      await json(ofLumen("", { body: { slug, name: "Beam" } }), 201);
+      const headers = { "if-match": '"1"' };
+      await json(ofLumen(`/${slug}`, { method: "PATCH", body: { category: "DOCUMENTATION" }, headers }));
+    }
+    const installOne = (slug: string): Promise<Response> => install(slug, "lumen-sandbox", {}, "lumen-developer");
+    for (const slug of slugs.slice(0, 18)) await json(installOne(slug), 201);
+    const last = await Promise.all(slugs.slice(18).map(installOne));
+    assert.equal(last.filter(({ status }) => status === 201).length, 2);
+    for (const response of last) {
+      if (response.status === 201) continue;
+      const { detail } = await assertProblem(response, 409, "too-many-sandbox-drafts");
+      assert.match(detail as string, /has 20 drafts in sandbox organisations; 20 are allowed\. End/);
+    }
+    assert.equal((await installOne("beam-0")).status, 200, "what is installed can be installed again");
+    await json(ofLumen("/beam-0/test-subscriptions/lumen-sandbox", { method: "DELETE" }));
+    const refused = slugs[18 + last.findIndex(({ status }) => status === 409)] ?? "";
+    assert.equal((await installOne(refused)).status, 201);
+  });
+
   test("a sandbox organisation subscribes to no published app", async () => {
     const [plan] = await marketplace.plans("northwind-scribe");
     const body = { appSlug: "northwind-scribe", orgAlias: sandbox, pricingPlanId: plan?.id };

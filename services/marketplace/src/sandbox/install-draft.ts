@@ -2,11 +2,13 @@ import type { InstallDraftBody, ListingCheck, SubscriptionDto } from "@ehr-marke
 import { Problem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
+import type { Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { VendorContext } from "../access/vendor-context.ts";
 import type { UsageLimits } from "../billing/usage-limits.ts";
 import { getPlan } from "../catalog/find-offer.ts";
 import { type DiscoveryDeps, discoverHooks } from "../cds-hooks/discover-hooks.ts";
+import type { DB } from "../database-schema.ts";
 import { claimKey, type IdempotentRequest } from "../idempotency/run-idempotently.ts";
 import { checkStoredDraft } from "../listings/check-listing.ts";
 import { type ListingRow, requireLockedListing } from "../listings/read-listings.ts";
@@ -14,7 +16,8 @@ import { sandboxIconPath } from "../media/sandbox-icon.ts";
 import { reviewProblems } from "../reviews/review-errors.ts";
 import { installSandboxApp } from "../subscriptions/install-sandbox-app.ts";
 import { requireSandboxOf } from "./require-sandbox.ts";
-import { installDraft } from "./sandbox-store.ts";
+import { sandboxProblems } from "./sandbox-errors.ts";
+import { findInstalledDrafts, installDraft, lockInstalledDrafts } from "./sandbox-store.ts";
 
 export interface SandboxDeps extends DiscoveryDeps {
   queue: Queue;
@@ -23,6 +26,8 @@ export interface SandboxDeps extends DiscoveryDeps {
   allowsHttp: boolean;
   usageLimits: UsageLimits;
 }
+
+const maxInstalledDrafts = 20;
 
 /** The fields of a draft that an EHR uses. "" is the draft as a whole. */
 const installedFields = new Set([
@@ -81,6 +86,7 @@ function install(
         const detail = `The draft has ${errors.length} error${errors.length === 1 ? "" : "s"} in what an installation uses.`;
         throw new Problem(reviewProblems.draftHasErrors, detail, { errors });
       }
+      await requireFewDrafts(transaction, listing);
       const appId = await installDraft(transaction, {
         listingId: listing.app_id,
         organisationId,
@@ -95,4 +101,13 @@ function install(
     const pricingPlan = await getPlan(transaction, state.pricingPlanId);
     return { created, subscription: { ...state, pricingPlan }, listing };
   });
+}
+
+/** Each draft that is installed is a client at the authorization server of an EHR. One that is installed already adds none. */
+async function requireFewDrafts(transaction: Transaction<DB>, listing: ListingRow): Promise<void> {
+  await lockInstalledDrafts(transaction, listing.vendor_id);
+  const installed = await findInstalledDrafts(transaction, listing.vendor_id);
+  if (installed.includes(listing.app_id) || installed.length < maxInstalledDrafts) return;
+  const detail = `The vendor has ${installed.length} drafts in sandbox organisations; ${maxInstalledDrafts} are allowed. End the installations of one that you no longer try.`;
+  throw new Problem(sandboxProblems.tooManyDrafts, detail);
 }

@@ -60,7 +60,7 @@ export async function sandboxRoutes(scope: FastifyInstance, options: SandboxDeps
           },
           ...problemResponses(401, 404, 413, 415, {
             403: "`orgAlias` is not a sandbox organisation of the vendor, or you may not act for the vendor",
-            409: "The subscription is paused, or subscribing again is blocked",
+            409: "The subscription is paused, subscribing again is blocked, or the vendor has 20 other drafts installed",
             422: "The draft has errors; `errors` lists them. Or the `Idempotency-Key` was used with another body",
             429: "The organisation's subscription to the draft has changed 30 times within an hour, or the vendor has installed drafts 120 times within a minute; try again after `Retry-After` seconds",
           }),

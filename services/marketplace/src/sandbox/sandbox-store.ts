@@ -38,6 +38,23 @@ export async function findSandboxApp(
   return rows[0];
 }
 
+/** Serialises the first installations of a vendor's drafts, so that their number is bounded. */
+export async function lockInstalledDrafts(transaction: Transaction<DB>, vendorId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`installed drafts of ${vendorId}`}, 0))`.execute(
+    transaction,
+  );
+}
+
+/** The listings of a vendor whose drafts are installed in a sandbox organisation. */
+export async function findInstalledDrafts(database: Kysely<DB>, vendorId: string): Promise<string[]> {
+  const { rows } = await sql<{ listing: string }>`
+    select sandbox_of as listing from apps
+    where vendor_id = ${vendorId} and sandbox_of is not null and exists (
+      select from subscriptions where app_id = apps.id and status in ('active', 'paused')
+    )`.execute(database);
+  return rows.map(({ listing }) => listing);
+}
+
 /** The newest subscription of a sandbox organisation to the draft of a listing. */
 export async function findInstallation(
   database: Kysely<DB>,
