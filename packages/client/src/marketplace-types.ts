@@ -3343,8 +3343,8 @@ export type UploadMediaData = {
     path: {
         slug: string;
     };
-    query: {
-        kind: 'icon' | 'screenshot' | 'document';
+    query?: {
+        kind?: 'icon' | 'screenshot' | 'document';
     };
     url: '/developer/apps/{slug}/media';
 };

@@ -6,11 +6,13 @@ export const mediaKinds = ["icon", "screenshot", "document"] as const;
 export type MediaKind = (typeof mediaKinds)[number];
 
 export const uploadMediaQuery = Type.Object({
-  kind: Type.Enum([...mediaKinds], {
-    description:
-      "What the file is for. An icon is square, with at least 512 × 512 pixels. A document is a PDF; the others are PNG, JPEG or WebP",
-    examples: ["icon"],
-  }),
+  kind: Type.Optional(
+    Type.Enum([...mediaKinds], {
+      description:
+        "What the file is for. An icon is square, with at least 512 × 512 pixels. A document is a PDF; the others are PNG, JPEG or WebP. If omitted: a PDF is a document, a picture that can be an icon is one, and any other is a screenshot",
+      examples: ["icon"],
+    }),
+  ),
 });
 
 export const mediaParams = Type.Object({

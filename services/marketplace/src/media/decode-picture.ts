@@ -17,7 +17,7 @@ sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsFo
  * Decodes a picture of a vendor and encodes it again, so that nothing of the file is left but what one sees: no EXIF with the place
  * where it was taken, and nothing that was appended to it.
  */
-export async function decodePicture(bytes: Buffer, mediaType: string, kind: PictureKind): Promise<Picture> {
+export async function decodePicture(bytes: Buffer, mediaType: string, kind: PictureKind | undefined): Promise<Picture> {
   const excess = findExcess(bytes, mediaType);
   if (excess !== undefined) throw new UnusablePictureError(excess);
   const input = sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1, sequentialRead: true });
@@ -28,8 +28,9 @@ export async function decodePicture(bytes: Buffer, mediaType: string, kind: Pict
     if (width * height > maxPixels) throw new UnusablePictureError(`${size} Reduce it to at most 40 million in total.`);
     if (pages > 1) throw new UnusablePictureError("The picture is animated. Export a single frame of it.");
     const upright = input.autoOrient().toColourspace("srgb");
-    if (kind === "icon") {
-      if (width !== height || width < iconSize) {
+    const canBeIcon = width === height && width >= iconSize;
+    if (kind === "icon" || (kind === undefined && canBeIcon)) {
+      if (!canBeIcon) {
         throw new UnusablePictureError(`${size} An icon is square, with at least ${iconSize} × ${iconSize}.`);
       }
       const encoded = upright.resize(iconSize, iconSize).png({ compressionLevel: 9 });

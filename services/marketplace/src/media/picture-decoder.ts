@@ -5,7 +5,8 @@ import { type Picture, type PictureKind, UnusablePictureError } from "./picture.
 export interface DecodingTask {
   bytes: Buffer;
   mediaType: string;
-  kind: PictureKind;
+  /** Undefined: an icon if it can be one, else a screenshot. */
+  kind: PictureKind | undefined;
   maxCpuMs: number;
 }
 

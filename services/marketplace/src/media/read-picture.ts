@@ -31,7 +31,7 @@ const unusable = (detail: string): Problem => new Problem(mediaProblems.unusable
 /** Decodes a picture and encodes it again: see `decodePicture`. */
 export async function readPicture(
   bytes: Buffer,
-  { declaredType, kind, vendor }: { declaredType: string; kind: PictureKind; vendor: string },
+  { declaredType, kind, vendor }: { declaredType: string; kind: PictureKind | undefined; vendor: string },
 ): Promise<Picture> {
   const [mediaType] = signatures.find(([, matches]) => matches(bytes)) ?? [];
   if (mediaType === undefined)

@@ -93,6 +93,19 @@ describe("uploading media", () => {
     assert.deepEqual(await stored(document.id), pdf());
   });
 
+  test("without a kind, a PDF is a document, a picture that can be an icon is one, and any other is a screenshot", async () => {
+    await create("unsaid");
+    for (const [kind, contentType, file] of [
+      ["icon", "image/jpeg", await plain(640, 640).jpeg().toBuffer()],
+      ["screenshot", "image/png", await plain(500, 500).png().toBuffer()],
+      ["screenshot", "image/png", await plain(640, 512).png().toBuffer()],
+      ["document", "application/pdf", pdf("unsaid")],
+    ] as const) {
+      const derived = await uploaded("", contentType, file, { slug: "unsaid" });
+      assert.deepEqual(await uploaded(kind, contentType, file, { slug: "unsaid" }), derived, kind);
+    }
+  });
+
   test("is recorded in the audit log, once for the same file, which keeps its id", async () => {
     await create("twice");
     const file = await plain(600, 600, "rgb(1, 2, 3)").png().toBuffer();

@@ -48,13 +48,19 @@ interface File {
 
 interface SentFile {
   slug: string;
-  kind: MediaKind;
+  /** Undefined: what the file says that it is. */
+  kind: MediaKind | undefined;
   contentType: string;
   bytes: Buffer;
 }
 
-async function readFile({ kind, contentType, bytes }: SentFile, vendor: string): Promise<File> {
+/** Of a file as it is stored: icons are PNG, screenshots WebP. */
+const kindOf = (contentType: string): MediaKind =>
+  contentType === documentType ? "document" : contentType === "image/png" ? "icon" : "screenshot";
+
+async function readFile({ kind: given, contentType, bytes }: SentFile, vendor: string): Promise<File> {
   const isDocument = contentType === documentType;
+  const kind = given ?? (isDocument ? "document" : undefined);
   if (isDocument !== (kind === "document")) {
     const accepted = kind === "document" ? "a PDF" : "PNG, JPEG or WebP";
     throw new Problem(mediaProblems.unusableFile, `With kind=${kind}, the file has to be ${accepted}.`);
@@ -73,13 +79,13 @@ const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).dig
 export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: SentFile): Promise<MediaDto> {
   const { database, storage, clock } = deps;
   const { appId, vendorId } = await requireListing(database, by, sent.slug);
-  const kind = sent.kind.toUpperCase();
   const now = clock();
   const findSame = async (
     transaction: Transaction<DB>,
+    kind: MediaKind,
     hash: Parameters<typeof lockSameFile>[2],
   ): Promise<MediaRow | undefined> => {
-    const same = await lockSameFile(transaction, { app_id: appId, kind }, hash);
+    const same = await lockSameFile(transaction, { app_id: appId, kind: kind.toUpperCase() }, hash);
     if (same !== undefined) await postponeDeletion(transaction, same.id, now);
     return same;
   };
@@ -87,9 +93,12 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
   // Before the file is decoded, which is what costs.
   const sourceSha256 = hashOf(sent.bytes);
   await refusePurged(database, { sourceSha256 });
-  const sentBefore = await database
-    .transaction()
-    .execute((transaction) => findSame(transaction, { source_sha256: sourceSha256 }));
+  const { kind: given } = sent;
+  const sentBefore =
+    given &&
+    (await database
+      .transaction()
+      .execute((transaction) => findSame(transaction, given, { source_sha256: sourceSha256 })));
   if (sentBefore?.stored_at) return toDto(deps, sentBefore);
   await refuseTooManyFiles(database, { appId, bytes: 0 });
   await refuseTooManyUploads(database, { vendorId, now });
@@ -101,6 +110,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
     throw error;
   });
   const sha256 = hashOf(file.bytes);
+  const kind = kindOf(file.contentType);
 
   // The row is committed before the object is stored, so that a process that dies here leaves no object without a row.
   const insert = async (transaction: Transaction<DB>): Promise<MediaRow> => {
@@ -108,7 +118,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
     await lockUploads(transaction, vendorId);
     await lockPurgesForUpload(transaction);
     await refusePurged(transaction, { sha256, sourceSha256 });
-    const same = await findSame(transaction, { sha256 });
+    const same = await findSame(transaction, kind, { sha256 });
     if (same !== undefined) {
       await countDecoded(transaction);
       return same;
@@ -121,7 +131,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
       id,
       vendor_id: vendorId,
       app_id: appId,
-      kind,
+      kind: kind.toUpperCase(),
       object_key: `${sha256}-${id}`,
       sha256,
       source_sha256: sourceSha256,
@@ -162,7 +172,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
       action: "media.upload",
       target: { kind: "listing", id: sent.slug },
       before: null,
-      after: { id, kind: sent.kind, contentType, bytes, sha256 },
+      after: { id, kind, contentType, bytes, sha256 },
     });
   });
   // Purged since the row was inserted, perhaps before there was an object to delete.
