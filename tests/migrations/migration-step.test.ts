@@ -4,12 +4,15 @@ import { describe, test } from "node:test";
 import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { findBundled } from "@ehr-marketplace/tests/support/service-process";
 
-/** Runs a service's migration step, which is expected to fail, and returns its error output. */
-async function runMigrationStep(service: string, connectionString: string): Promise<string> {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [await findBundled(service, "migrate")], {
+const spawnMigrationStep = async (service: string, connectionString: string) =>
+  spawnSync(process.execPath, [await findBundled(service, "migrate")], {
     env: { NODE_ENV: "test", MIGRATION_DATABASE_URL: connectionString },
     encoding: "utf8",
   });
+
+/** Runs a service's migration step, which is expected to fail, and returns its error output. */
+async function runMigrationStep(service: string, connectionString: string): Promise<string> {
+  const { status, stdout, stderr } = await spawnMigrationStep(service, connectionString);
   assert.equal(status, 1, stdout);
   return stderr;
 }
@@ -54,3 +57,20 @@ for (const [service, template] of [
     }
   });
 }
+
+test("the migration step upgrades no queue unless it is told to, and says what to do", async (t) => {
+  const { ownerUrl } = await cloneDatabase(cleanUpAfter(t), "web");
+  const older = "update pgboss.version set version = version - 1 returning version";
+  const installed = await withClient(ownerUrl, async (client) => (await client.query(older)).rows);
+  const { status, stdout } = await spawnMigrationStep("web", ownerUrl);
+  assert.equal(status, 0);
+  assert.match(
+    stdout,
+    /"Upgrading" in the operator's guide says when to run this step again with --queue\.\nThe schema is/,
+  );
+  const current = await withClient(
+    ownerUrl,
+    async (client) => (await client.query("select version from pgboss.version")).rows,
+  );
+  assert.deepEqual(current, installed);
+});

@@ -1,4 +1,4 @@
-import { migrate, restrictDatabase } from "@ehr-marketplace/service-kit/database";
+import { type MigrationOptions, migrate, restrictDatabase } from "@ehr-marketplace/service-kit/database";
 import { installQueues } from "@ehr-marketplace/service-kit/queue";
 import { queues } from "./queue/queues.ts";
 
@@ -7,9 +7,9 @@ export const serviceRole = "marketplace_service";
 export const migrationsDirectory = new URL("../migrations", import.meta.url).pathname;
 
 /** Applies migrations, installs the queue's schema and restricts access to the database. Needs the owner's login. */
-export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
+export async function migrateDatabase(ownerUrl: string, options: MigrationOptions = {}): Promise<string[]> {
   const applied = await migrate(ownerUrl, migrationsDirectory);
-  await installQueues(ownerUrl, queues, serviceRole);
+  await installQueues(ownerUrl, queues, serviceRole, options);
   await restrictDatabase(ownerUrl, serviceRole);
   return applied;
 }

@@ -4,7 +4,7 @@ export { isDatabaseUnavailable } from "./database-unavailable.ts";
 export { deferRows, executeDeferred, executePrepared, unprepared, useGenericPlans } from "./execute-prepared.ts";
 export { type KeptConnection, keepConnected } from "./keep-connected.ts";
 export { type Listener, listen } from "./listen.ts";
-export { migrate, pendingMigrations } from "./migrate.ts";
+export { type MigrationOptions, migrate, pendingMigrations } from "./migrate.ts";
 export { createNotifier, type Notifier } from "./notifier.ts";
 export { restrictDatabase } from "./restrict-database.ts";
 export { type BatchOptions, runInBatches, runInTransactions } from "./run-in-batches.ts";

@@ -4,6 +4,14 @@ import pg from "pg";
 
 export const migrationsTable = "schema_migrations";
 
+/** How a service's schema, and that of its queue, are migrated. */
+export interface MigrationOptions {
+  /** Whether an older schema of the queue is upgraded, after which older processes can't start any more. A missing one is installed. */
+  upgradesQueue?: boolean;
+  /** Called with a line about the progress. */
+  report?: (line: string) => void;
+}
+
 /** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
 export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
   // Imported here: every process of a service imports this module to find pending migrations, and only the migration step applies them.

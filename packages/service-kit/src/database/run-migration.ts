@@ -1,14 +1,29 @@
+import { parseArgs } from "node:util";
 import pg from "pg";
 import { ConfigurationError } from "../config/read-environment.ts";
 import { readMigrationConfig } from "../config/service-environment.ts";
-import { migrationsTable } from "./migrate.ts";
+import { type MigrationOptions, migrationsTable } from "./migrate.ts";
 
-/** The migration command of `service`. `migrate` returns the names of the migrations that it applied. */
-export async function runMigration(service: string, migrate: (ownerUrl: string) => Promise<string[]>): Promise<void> {
+const usage = `Applies the service's missing migrations, and installs its queue. Needs MIGRATION_DATABASE_URL.
+
+  --queue  also upgrade the queue's schema, after which processes of earlier versions can't start any more
+  --help   print this text`;
+
+/**
+ * The migration command of `service`. `migrate` returns the names of the migrations that it applied. The queue's schema is upgraded only on
+ * demand: pg-boss starts with no other version than its own, so upgrading it ends the time in which older processes may restart.
+ */
+export async function runMigration(
+  service: string,
+  migrate: (ownerUrl: string, options: MigrationOptions) => Promise<string[]>,
+): Promise<void> {
   try {
+    const options = { queue: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
+    const { values } = parseArgs({ options });
+    if (values.help) return console.log(usage);
     const { databaseUrl } = readMigrationConfig(process.env, service);
     await requireOwner(databaseUrl);
-    const applied = await migrate(databaseUrl);
+    const applied = await migrate(databaseUrl, { upgradesQueue: values.queue, report: (line) => console.log(line) });
     console.log(applied.length === 0 ? "The schema is up to date." : `Applied: ${applied.join(", ")}`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

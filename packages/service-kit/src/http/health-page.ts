@@ -8,11 +8,11 @@ const links: PageLink[] = [
 
 export const healthLinks = Object.fromEntries(links.map(({ name, href }) => [name, href]));
 
-/** Renders the health of a process; `reason` says why it isn't ready. */
+/** Renders the health of a process; `reason` is the code of why it isn't ready. */
 export function renderHealthPage(reason: string | undefined): string {
   const state =
     reason === undefined
       ? '<p class="status good">200</p><h1>Ready</h1><p class="lead">This process can serve requests.</p>'
-      : `<p class="status bad">503</p><h1>Not ready</h1><p class="lead">The reason: ${escapeHtml(reason)}.</p>`;
+      : `<p class="status bad">503</p><h1>Not ready</h1><p class="lead">The reason: ${escapeHtml(reason)}. The log has the details.</p>`;
   return renderPage("Health", `${state}${renderLinks(links)}<p class="fine"><a href="/">Overview</a></p>`);
 }

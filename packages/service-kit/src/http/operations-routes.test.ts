@@ -5,28 +5,29 @@ import { assertProblem } from "@ehr-marketplace/test-kit/contract";
 import { connectDatabase } from "../database/connect.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";
+import type { NotReadyReason } from "./operations-routes.ts";
 import { assertSecurityHeaders, rawResponse, startTestServer } from "./server.test-support.ts";
 
 test("/health/live is 200 even if the service isn't ready", async (t) => {
-  const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve("nothing works") });
+  const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve("check-failed") });
   const response = await fetch(`${running.url}/health/live`);
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: "live" });
   assert.equal(response.headers.get("cache-control"), "no-store");
 });
 
-test("/health/ready is 200 when the service is ready, and 503 with the reason and Retry-After when it isn't", async (t) => {
-  let reason: string | undefined;
+test("/health/ready is 200 when the service is ready, and 503 with a code and Retry-After when it isn't", async (t) => {
+  let reason: NotReadyReason | undefined;
   const running = await startTestServer(cleanUpAfter(t), { readiness: () => Promise.resolve(reason) });
   const ready = await fetch(`${running.url}/health/ready`);
   assert.deepEqual([ready.status, await ready.json()], [200, { status: "ready" }]);
   assert.equal(ready.headers.get("cache-control"), "no-store");
 
-  reason = "the schema lacks 0002";
+  reason = "migrations-missing";
   await eventually("it isn't ready", 30_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
   const response = await fetch(`${running.url}/health/ready`);
   const { detail, instance } = await assertProblem(response, 503, "unavailable");
-  assert.equal(detail, "Not ready: the schema lacks 0002.");
+  assert.equal(detail, "Not ready: migrations-missing.");
   assert.match(String(response.headers.get("retry-after")), /^[1-9]\d*$/);
   assertSecurityHeaders(response, instance);
   assert.deepEqual(

@@ -6,8 +6,17 @@ import { acceptsHtml, pageHeaders } from "./html-page.ts";
 import { Problem } from "./problem.ts";
 import { standardProblems } from "./standard-problems.ts";
 
+/** Why a process isn't ready. The response has only this code: the route needs no token, so the details are in the log. */
+export type NotReadyReason =
+  | "check-failed"
+  | "database-login-refused"
+  | "database-unavailable"
+  | "migrations-missing"
+  | "queue-version"
+  | "stopping";
+
 /** Returns why the service isn't ready, or undefined if it is. */
-export type ReadinessCheck = () => Promise<string | undefined>;
+export type ReadinessCheck = () => Promise<NotReadyReason | undefined>;
 
 const readinessPath = "/health/ready";
 const healthPath = "/health";
@@ -28,7 +37,7 @@ function digest(text: string): Buffer {
 
 /** Caches the result, so that frequent probes query the database at most twice a second. */
 function cacheReadiness(readiness: ReadinessCheck): ReadinessCheck {
-  let checked: { at: number; result: Promise<string | undefined> } | undefined;
+  let checked: { at: number; result: ReturnType<ReadinessCheck> } | undefined;
   return () => {
     const now = performance.now();
     if (checked === undefined || now - checked.at > readinessCacheMs) checked = { at: now, result: readiness() };
@@ -53,9 +62,8 @@ export function operationsRoutes(
     reply.header("cache-control", "no-store").send({ status: "live" }),
   );
 
-  const findReason = (): Promise<string | undefined> | string =>
-    stopping ? "the service is stopping" : checkReadiness();
-  const notReady = (reason: string): Problem =>
+  const findReason: ReadinessCheck = async () => (stopping ? "stopping" : checkReadiness());
+  const notReady = (reason: NotReadyReason): Problem =>
     new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });
 
   server.get(readinessPath, hidden, async (_request, reply) => {

@@ -1,9 +1,10 @@
 import type { Database } from "../database/connect.ts";
-import { isDatabaseUnavailable, isRefusedLogin } from "../database/database-unavailable.ts";
+import { DatabaseUnavailableError, isDatabaseUnavailable, isRefusedLogin } from "../database/database-unavailable.ts";
 import { pendingMigrations } from "../database/migrate.ts";
 import type { Queue } from "../queue/queue.ts";
+import { QueueVersionError } from "../queue/queue-version.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { ReadinessCheck } from "./operations-routes.ts";
+import type { NotReadyReason, ReadinessCheck } from "./operations-routes.ts";
 
 /**
  * Checks the migrations and the queue. Returns why the process isn't ready, or undefined if it is. Uses the pool, which doesn't wait for
@@ -28,7 +29,7 @@ export function createReadinessCheck<Schema>(deps: {
       const missing = await pending(database.pool);
       if (missing.length > 0) {
         logger.warn({ missing }, "the schema lacks migrations; reporting not ready");
-        return `the schema lacks ${missing.join(", ")}; run the migration step`;
+        return "migrations-missing";
       }
       queue.boss();
       wasReady = true;
@@ -39,8 +40,15 @@ export function createReadinessCheck<Schema>(deps: {
         return undefined;
       }
       logger.warn({ err: error }, "readiness check failed; reporting not ready");
-      if (isDatabaseUnavailable(error)) return "the database is unavailable";
-      return isRefusedLogin(error) ? "the database refused the login of DATABASE_URL" : "the check failed; see the log";
+      return findReason(error);
     }
   };
+}
+
+function findReason(error: unknown): NotReadyReason {
+  // The queue hasn't started: it says why.
+  if (error instanceof DatabaseUnavailableError && error.cause !== undefined) return findReason(error.cause);
+  if (error instanceof QueueVersionError) return "queue-version";
+  if (isDatabaseUnavailable(error)) return "database-unavailable";
+  return isRefusedLogin(error) ? "database-login-refused" : "check-failed";
 }

@@ -1,17 +1,38 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { PgBoss, type Queue } from "pg-boss";
-import { queueSchema } from "./queue.ts";
+import type { MigrationOptions } from "../database/migrate.ts";
+import { neededQueueVersion, queueSchema, readQueueVersion } from "./queue-version.ts";
 
 export type Queues = Record<string, Omit<Queue, "name">>;
 
-/** Creates the queues and grants the service its rights on them, which needs the rights of the schema's owner. */
-export async function installQueues(ownerUrl: string, queues: Queues, serviceRole: string): Promise<void> {
+/**
+ * Creates the queues and grants the service its rights on them, which needs the rights of the schema's owner. Upgrades an older schema only
+ * if `upgradesQueue` is set, and leaves a newer one as it is: processes of another version than the schema's can't start.
+ */
+export async function installQueues(
+  ownerUrl: string,
+  queues: Queues,
+  serviceRole: string,
+  { upgradesQueue = true, report = () => undefined }: MigrationOptions = {},
+): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
   try {
     // Serialises concurrent migrators, which would otherwise create the same queues.
     await client.query("select pg_advisory_lock(hashtext('ehr-marketplace queues'))");
-    await createQueues(ownerUrl, queues);
+    const version = await readQueueVersion(client);
+    if (version !== undefined && (version > neededQueueVersion || (version < neededQueueVersion && !upgradesQueue))) {
+      report(
+        `The queue's schema has version ${version}, and this version of the service needs ${neededQueueVersion}. ${
+          version > neededQueueVersion
+            ? "A newer version has upgraded it, so it was left as it is."
+            : `It was left as it is: "Upgrading" in the operator's guide says when to run this step again with --queue.`
+        }`,
+      );
+      return;
+    }
+    await createQueues(ownerUrl, queues, report);
     await client.query(dropPartitionKeys);
     await client.query(grantsFor(pg.escapeIdentifier(serviceRole)));
   } finally {
@@ -72,7 +93,7 @@ const dropPartitionKeys = `
   end
   $$;`;
 
-async function createQueues(ownerUrl: string, queues: Queues): Promise<void> {
+async function createQueues(ownerUrl: string, queues: Queues, report: (line: string) => void): Promise<void> {
   const boss = new PgBoss({
     connectionString: ownerUrl,
     schema: queueSchema,
@@ -80,6 +101,7 @@ async function createQueues(ownerUrl: string, queues: Queues): Promise<void> {
     supervise: false,
     schedule: false,
     migrate: true,
+    bamIntervalSeconds: indexIntervalSeconds,
   });
   boss.on("error", () => undefined);
   await boss.start();
@@ -90,7 +112,29 @@ async function createQueues(ownerUrl: string, queues: Queues): Promise<void> {
       if ((await boss.getQueue(name)) === null) await boss.createQueue(name, options);
       else await boss.updateQueue(name, changeable);
     }
+    await waitForIndexes(boss, report);
   } finally {
     await boss.stop({ graceful: false });
+  }
+}
+
+/** The least that pg-boss accepts. */
+const indexIntervalSeconds = 10;
+const maxIndexWaitMs = 30 * 60_000;
+
+/** An upgrade leaves the indexes of existing tables to the process that did it, which builds them one after the other. */
+async function waitForIndexes(boss: PgBoss, report: (line: string) => void): Promise<void> {
+  const deadline = performance.now() + maxIndexWaitMs;
+  let reported: number | undefined;
+  for (;;) {
+    const states = await boss.getBamStatus();
+    const missing = states.reduce((sum, { status, count }) => sum + (status === "completed" ? 0 : count), 0);
+    if (missing === 0) return;
+    if (performance.now() > deadline) {
+      return report(`The queue lacks ${missing} indexes, which makes it slower. Run this step again to build them.`);
+    }
+    if (missing !== reported) report(`Building indexes of the queue: ${missing} left.`);
+    reported = missing;
+    await delay(200);
   }
 }

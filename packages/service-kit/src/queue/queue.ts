@@ -2,12 +2,13 @@ import { PgBoss } from "pg-boss";
 import { createPool, type DatabaseOptions } from "../database/connect.ts";
 import { DatabaseUnavailableError } from "../database/database-unavailable.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { neededQueueVersion, QueueVersionError, queueSchema, readQueueVersion } from "./queue-version.ts";
 import { retryUntilDone } from "./run-repeatedly.ts";
 
 export interface Queue {
   /**
-   * Returns the running pg-boss, or throws until the queue has started, so that the request gets a 503. It never waits: callers may
-   * hold a connection, and waiting for another connection while holding one can deadlock the pool.
+   * Returns the running pg-boss, or throws until the queue has started, so that the request gets a 503. The error's `cause` says why it
+   * hasn't. It never waits: callers may hold a connection, and waiting for another connection while holding one can deadlock the pool.
    */
   boss(): PgBoss;
   /** Resolves once the queue has started, or is stopped before. */
@@ -21,21 +22,24 @@ export interface QueueOptions extends Pick<DatabaseOptions, "url" | "service" | 
   supervisesJobs: boolean;
 }
 
-export const queueSchema = "pgboss";
 const retryStartMs = 1_000;
 const poolSizes = { supervising: 4, sending: 1 };
 
 /**
  * Starts pg-boss on a pool of its own, so that an exhausted request pool can't block its start. If the database is unavailable, the
- * process starts anyway and the queue retries in the background. The migration step installs the schema.
+ * process starts anyway and the queue retries in the background. The migration step installs the schema. A queue that runs goes on when
+ * its schema is upgraded.
  */
 export async function startQueue(options: QueueOptions): Promise<Queue> {
   const { logger, supervisesJobs } = options;
   const pool = createPool({ ...options, poolSize: supervisesJobs ? poolSizes.supervising : poolSizes.sending });
   const stopping = new AbortController();
   let running: PgBoss | undefined;
+  let startFailure: unknown;
 
   const start = async (): Promise<void> => {
+    const version = await readQueueVersion(pool);
+    if (version !== neededQueueVersion) throw new QueueVersionError(version);
     // pg-boss starts even if it can't read its queues, and then refuses to send; such a start counts as failed.
     let failure: unknown;
     const boss = createBoss(options, (text, values) =>
@@ -57,7 +61,16 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
 
   const firstAttempt = Promise.withResolvers<void>();
   const started = retryUntilDone({
-    work: () => start().finally(() => firstAttempt.resolve()),
+    work: async () => {
+      try {
+        await start();
+      } catch (error) {
+        startFailure = error;
+        throw error;
+      } finally {
+        firstAttempt.resolve();
+      }
+    },
     failureMessage: "failed to start the queue",
     pauseMs: retryStartMs,
     logger,
@@ -67,7 +80,8 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   return {
     started,
     boss() {
-      if (running === undefined) throw new DatabaseUnavailableError("the queue has not started yet");
+      if (running === undefined)
+        throw new DatabaseUnavailableError("the queue has not started yet", { cause: startFailure });
       return running;
     },
     async stop() {
