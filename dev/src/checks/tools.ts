@@ -43,6 +43,12 @@ export const tools: Record<string, Tool> = {
     commands: ["depcruise --config .dependency-cruiser.js packages services dev bench tests"],
     ownHelp: "npx depcruise --help",
   },
+  "check:migrations": {
+    purpose:
+      "Checks with squawk (.squawk.toml) that new migrations don't lock tables for long, and don't break processes of the previous version.",
+    commands: ["squawk services/*/migrations/*.sql"],
+    ownHelp: "npx squawk --help",
+  },
   "check:unused": {
     purpose: "Finds unused files, exports and dependencies with Knip.",
     commands: ["knip"],

@@ -8,7 +8,7 @@ export const migrationsDirectory = new URL("../migrations", import.meta.url).pat
 
 /** Creates what the service's role isn't allowed to create: the service's schema and the queue's. */
 export async function migrateDatabase(ownerUrl: string, options: MigrationOptions = {}): Promise<string[]> {
-  const applied = await migrate(ownerUrl, migrationsDirectory);
+  const applied = await migrate(ownerUrl, migrationsDirectory, options);
   await installQueues(ownerUrl, queues, serviceRole, options);
   await restrictDatabase(ownerUrl, serviceRole);
   return applied;

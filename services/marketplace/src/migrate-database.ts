@@ -8,7 +8,7 @@ export const migrationsDirectory = new URL("../migrations", import.meta.url).pat
 
 /** Applies migrations, installs the queue's schema and restricts access to the database. Needs the owner's login. */
 export async function migrateDatabase(ownerUrl: string, options: MigrationOptions = {}): Promise<string[]> {
-  const applied = await migrate(ownerUrl, migrationsDirectory);
+  const applied = await migrate(ownerUrl, migrationsDirectory, options);
   await installQueues(ownerUrl, queues, serviceRole, options);
   await restrictDatabase(ownerUrl, serviceRole);
   return applied;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, eventually, withClient } from "@ehr-marketplace/test-kit";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTracing } from "../telemetry/tracing.ts";
 import { connectDatabase } from "./connect.ts";
@@ -94,4 +94,28 @@ test("a failed migration is reported with its name, and the whole run is rolled 
   await assert.rejects(migrate(url, directory), new RegExp(`^Error: The migration ${second.name} failed: .*nowhere`));
   assert.deepEqual(await pending(), [first.name, second.name]);
   await assert.rejects(pool.query("select from things"), /does not exist/);
+});
+
+test("a migration that needs a locked table lets readers pass, and says who holds the lock", async (t) => {
+  const { url, directory, add, pool } = await fresh(t, first);
+  await migrate(url, directory);
+  await add({ name: second.name, sql: "alter table things add column name text;" });
+  const reports: string[] = [];
+  let migrated: Promise<string[]> | undefined;
+  await withClient(`${url}?application_name=nightly-dump`, async (client) => {
+    const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+    await client.query("begin");
+    await client.query("select from things where id <> 4711");
+    migrated = migrate(url, directory, { report: (line) => reports.push(line) });
+    const holder = new RegExp(
+      `^Waiting, because a transaction holds \\(process ${rows[0]?.pid} of \\w+ \\(nightly-dump\\) for`,
+    );
+    await eventually("it says who holds the lock", 60_000, () => reports.some((line) => holder.test(line)));
+    // It may wait behind the next attempt, but not for the transaction.
+    await pool.query("select from things");
+    await client.query("commit");
+  });
+  assert.deepEqual(await migrated, [second.name]);
+  await pool.query("select name from things");
+  assert.doesNotMatch(reports.join(), /4711/, "no statement");
 });

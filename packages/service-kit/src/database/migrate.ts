@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, extname } from "node:path";
-import pg from "pg";
+import type pg from "pg";
+import { retryLocks } from "./retry-locks.ts";
 
 export const migrationsTable = "schema_migrations";
 
@@ -12,8 +13,15 @@ export interface MigrationOptions {
   report?: (line: string) => void;
 }
 
-/** Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. */
-export async function migrate(database: string | pg.ClientConfig, directory: string): Promise<string[]> {
+/**
+ * Applies the pending migrations in one transaction, under an advisory lock that makes concurrent migrators wait. It is tried again while
+ * somebody else holds a lock that it needs.
+ */
+export async function migrate(
+  database: string | pg.ClientConfig,
+  directory: string,
+  { report = () => undefined }: MigrationOptions = {},
+): Promise<string[]> {
   // Imported here: every process of a service imports this module to find pending migrations, and only the migration step applies them.
   const { runner } = await import("node-pg-migrate");
   const silent = (): undefined => undefined;
@@ -21,11 +29,8 @@ export async function migrate(database: string | pg.ClientConfig, directory: str
   const noteCurrent = (line: string): void => {
     current = /^### MIGRATION (\S+) /.exec(line)?.[1] ?? current;
   };
-  // node-pg-migrate doesn't wait for its own connection to close: dropping the database right after would fail that connection.
-  const dbClient = new pg.Client(database);
-  await dbClient.connect();
-  try {
-    const applied = await runner({
+  const run = (dbClient: pg.Client) =>
+    runner({
       dbClient,
       dir: directory,
       direction: "up",
@@ -34,12 +39,12 @@ export async function migrate(database: string | pg.ClientConfig, directory: str
       advisoryLockMode: "wait",
       logger: { debug: silent, info: noteCurrent, warn: silent, error: silent },
     });
+  try {
+    const applied = await retryLocks(database, run, report);
     return applied.map((migration) => migration.name);
   } catch (error) {
     if (current === undefined || !(error instanceof Error)) throw error;
     throw new Error(`The migration ${current} failed: ${error.message}`, { cause: error });
-  } finally {
-    await dbClient.end();
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { PgBoss, type Queue } from "pg-boss";
 import type { MigrationOptions } from "../database/migrate.ts";
+import { retryLocks } from "../database/retry-locks.ts";
 import { neededQueueVersion, queueSchema, readQueueVersion } from "./queue-version.ts";
 
 export type Queues = Record<string, Omit<Queue, "name">>;
@@ -16,9 +17,7 @@ export async function installQueues(
   serviceRole: string,
   { upgradesQueue = true, report = () => undefined }: MigrationOptions = {},
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: ownerUrl });
-  await client.connect();
-  try {
+  const install = async (client: pg.Client): Promise<void> => {
     // Serialises concurrent migrators, which would otherwise create the same queues.
     await client.query("select pg_advisory_lock(hashtext('ehr-marketplace queues'))");
     const version = await readQueueVersion(client);
@@ -35,9 +34,8 @@ export async function installQueues(
     await createQueues(ownerUrl, queues, report);
     await client.query(dropPartitionKeys);
     await client.query(grantsFor(pg.escapeIdentifier(serviceRole)));
-  } finally {
-    await client.end();
-  }
+  };
+  await retryLocks(ownerUrl, install, report);
 }
 
 /** pg-boss creates this queue itself in every process that schedules jobs. */
