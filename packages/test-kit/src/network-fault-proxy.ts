@@ -15,6 +15,8 @@ export interface NetworkFaultProxy {
   interrupt(fault: NetworkFault): void;
   /** Ends the fault. */
   restore(): void;
+  /** Sends new connections to another server, as a changed DNS record does; open ones stay. */
+  redirect(databaseUrl: string): void;
 }
 
 interface ConnectionPair {
@@ -31,7 +33,7 @@ function resetSocket(socket: Socket): void {
 
 /** Starts a TCP proxy between one process and PostgreSQL, with which a test can interrupt their connections. */
 export async function startNetworkFaultProxy(cleanUp: CleanUp, databaseUrl: string): Promise<NetworkFaultProxy> {
-  const { hostname, port } = new URL(databaseUrl);
+  let target = new URL(databaseUrl);
   const pairs = new Set<ConnectionPair>();
   let fault: NetworkFault | undefined;
 
@@ -64,7 +66,7 @@ export async function startNetworkFaultProxy(cleanUp: CleanUp, databaseUrl: stri
       client.resetAndDestroy();
       return;
     }
-    const database = connect(Number(port), hostname);
+    const database = connect(Number(target.port), target.hostname);
     database.on("error", () => undefined);
     const pair: ConnectionPair = { client, database, isPaused: false };
     pairs.add(pair);
@@ -96,6 +98,9 @@ export async function startNetworkFaultProxy(cleanUp: CleanUp, databaseUrl: stri
     restore() {
       if (fault === "delay") for (const pair of pairs) connectPair(pair);
       fault = undefined;
+    },
+    redirect(newUrl) {
+      target = new URL(newUrl);
     },
   };
 }

@@ -208,6 +208,31 @@ test("fails at once when the database refuses the login", async (t) => {
   );
 });
 
+test("a connection that meets a read-only database is replaced, in a transaction too", async (t) => {
+  const cleanUp = cleanUpAfter(t);
+  const { ownerUrl } = await cloneDatabase(cleanUp);
+  const name = new URL(ownerUrl).pathname.slice(1);
+  const alter = (setting: string): Promise<unknown> =>
+    withClient(`${ownerUrl}?options=-c default_transaction_read_only=off`, (client) =>
+      client.query(`alter database ${name} ${setting}`),
+    );
+  await withClient(ownerUrl, (client) => client.query("create table things ()"));
+  const insert = sql`insert into things default values`;
+  for (const write of [
+    (query: Database<unknown>["query"]) => insert.execute(query),
+    (query: Database<unknown>["query"]) => query.transaction().execute((transaction) => insert.execute(transaction)),
+  ]) {
+    // It applies to connections that are opened now, and stays with them.
+    await alter("set default_transaction_read_only = on");
+    const database = await connected(cleanUp, ownerUrl, 5_000, 1);
+    await assertUnavailable(await requestQuery(t, database, "insert into things default values"));
+    await database.pool.query("select from things");
+    await alter("reset default_transaction_read_only");
+    await assert.rejects(write(database.query), { message: "cannot execute INSERT in a read-only transaction" });
+    await write(database.query);
+  }
+});
+
 test("returns 503 within seconds when the database server doesn't respond", async (t) => {
   const cleanUp = cleanUpAfter(t);
   const silent: Socket[] = [];

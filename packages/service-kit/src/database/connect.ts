@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { findExecutionOptions } from "./execute-prepared.ts";
+import { isReadOnly } from "./read-only.ts";
 import { createRetryingConnect } from "./retrying-connect.ts";
 
 export interface DatabaseOptions {
@@ -28,6 +29,8 @@ const connectionTimeoutMs = 2_000;
  * otherwise the pool would keep the connection, and every later statement on it would wait behind the one without a response.
  */
 class PipelinedClient extends pg.Client {
+  /** Whether a statement has failed because nothing can be written on this connection. */
+  hasMetReadOnly = false;
   readonly #ended = Promise.withResolvers<void>();
   #deferred: Promise<unknown>[] = [];
   #unsent = 0;
@@ -85,6 +88,7 @@ class PipelinedClient extends pg.Client {
 
   /** Rejects only after the connection has closed: if the caller released it earlier, the pool would reuse it. */
   async #fail(error: unknown): Promise<never> {
+    this.hasMetReadOnly ||= isReadOnly(error);
     if (error instanceof Error && error.message === "Query read timeout") {
       this.connection.stream.destroy();
       await this.#ended.promise;
@@ -109,6 +113,10 @@ export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
     // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
     // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
     options: "-c enable_seqscan=off -c jit=off",
+  });
+  // The pool closes a connection that is ending. An open transaction is rolled back before, and fails for its own reason.
+  pool.on("release", (_error, client) => {
+    if (client instanceof PipelinedClient && client.hasMetReadOnly) void client.end();
   });
   // A connection that breaks while in use fails its query and also emits an error event, which without a listener ends the process.
   pool.on("connect", (client) => client.on("error", () => undefined));

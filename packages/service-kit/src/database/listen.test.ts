@@ -124,6 +124,21 @@ describe("the database listener", () => {
     await eventually("it arrives", 30_000, () => seen.notified === 1);
   });
 
+  test("isn't connected to a read-only database, because nobody notifies there", async (t) => {
+    const cleanUp = cleanUpAfter(t);
+    const { ownerUrl } = await cloneDatabase(cleanUp);
+    const alter = (setting: string): Promise<unknown> =>
+      withClient(`${ownerUrl}?options=-c default_transaction_read_only=off`, (client) =>
+        client.query(`alter database ${new URL(ownerUrl).pathname.slice(1)} ${setting}`),
+      );
+    await alter("set default_transaction_read_only = on");
+    const { seen, hasConnected } = listening(cleanUp, ownerUrl);
+    await eventually("it was tried three times", 30_000, () => seen.warnings >= 3);
+    assert.equal(seen.connected, 0);
+    await alter("reset default_transaction_read_only");
+    await hasConnected(1);
+  });
+
   test("keeps reconnecting to an unavailable database, and stop() doesn't wait for it", async (t) => {
     const cleanUp = cleanUpAfter(t);
     let listener: ReturnType<typeof listening> | undefined;

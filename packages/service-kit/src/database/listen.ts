@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import { type KeptConnection, keepConnected } from "./keep-connected.ts";
+import { requireWritable } from "./read-only.ts";
 
 export type Listener = KeptConnection;
 
@@ -24,9 +25,10 @@ export function listen({ service, channel, ...options }: ListenOptions): Listene
     applicationName: `${service} listener`,
     what: "database listener",
     logFields: { channel },
-    heartbeat: (client) => client.query("select 1"),
+    // Nobody notifies on a server that was the primary.
+    heartbeat: (client) => client.query(requireWritable),
     heartbeatMs,
     timeoutMs: 2_000,
-    prepare: (client) => client.query(`listen ${pg.escapeIdentifier(channel)}`),
+    prepare: (client) => client.query(`${requireWritable}; listen ${pg.escapeIdentifier(channel)}`),
   });
 }

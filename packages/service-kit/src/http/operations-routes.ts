@@ -10,6 +10,7 @@ import { standardProblems } from "./standard-problems.ts";
 export type NotReadyReason =
   | "check-failed"
   | "database-login-refused"
+  | "database-read-only"
   | "database-unavailable"
   | "migrations-missing"
   | "queue-version"

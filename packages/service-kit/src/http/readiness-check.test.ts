@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { cleanUpAfter, cloneDatabase } from "@ehr-marketplace/test-kit";
+import { cleanUpAfter, cloneDatabase, withClient } from "@ehr-marketplace/test-kit";
 import { sql } from "kysely";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseUnavailableError } from "../database/database-unavailable.ts";
@@ -82,6 +82,20 @@ test("reports an unavailable database at once, while requests still wait for it"
   );
   assert.equal(await Promise.race([request, check()]), "database-unavailable");
   assert.equal(await request, "failed");
+});
+
+test("reports a read-only database, and is ready once the database can be written", async (t) => {
+  const { ownerUrl, serviceUrl } = await cloneDatabase(cleanUpAfter(t), "empty");
+  const alter = (setting: string): Promise<unknown> =>
+    withClient(`${ownerUrl}?options=-c default_transaction_read_only=off`, (client) =>
+      client.query(`alter database ${new URL(ownerUrl).pathname.slice(1)} ${setting}`),
+    );
+  await alter("set default_transaction_read_only = on");
+  const { check, logged } = await createCheck(t, { url: serviceUrl });
+  assert.equal(await check(), "database-read-only");
+  assert.equal((logged[0]?.["err"] as Error).message, "the database is read-only");
+  await alter("reset default_transaction_read_only");
+  assert.equal(await check(), undefined);
 });
 
 test("a service with pages that don't need the database stays ready without it, once it has been ready", async (t) => {

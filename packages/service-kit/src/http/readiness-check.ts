@@ -1,13 +1,14 @@
 import type { Database } from "../database/connect.ts";
 import { DatabaseUnavailableError, isDatabaseUnavailable, isRefusedLogin } from "../database/database-unavailable.ts";
 import { pendingMigrations } from "../database/migrate.ts";
+import { isReadOnly, requireWritable } from "../database/read-only.ts";
 import type { Queue } from "../queue/queue.ts";
 import { QueueVersionError } from "../queue/queue-version.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { NotReadyReason, ReadinessCheck } from "./operations-routes.ts";
 
 /**
- * Checks the migrations and the queue. Returns why the process isn't ready, or undefined if it is. Uses the pool, which doesn't wait for
+ * Checks the migrations, the queue, and that the database can be written. Returns why the process isn't ready, or undefined if it is. Uses the pool, which doesn't wait for
  * an unavailable database as requests do: a proxy should learn of an outage at once.
  */
 export function createReadinessCheck<Schema>(deps: {
@@ -31,6 +32,7 @@ export function createReadinessCheck<Schema>(deps: {
         logger.warn({ missing }, "the schema lacks migrations; reporting not ready");
         return "migrations-missing";
       }
+      await database.pool.query(requireWritable);
       queue.boss();
       wasReady = true;
       return undefined;
@@ -49,6 +51,7 @@ function findReason(error: unknown): NotReadyReason {
   // The queue hasn't started: it says why.
   if (error instanceof DatabaseUnavailableError && error.cause !== undefined) return findReason(error.cause);
   if (error instanceof QueueVersionError) return "queue-version";
+  if (isReadOnly(error)) return "database-read-only";
   if (isDatabaseUnavailable(error)) return "database-unavailable";
   return isRefusedLogin(error) ? "database-login-refused" : "check-failed";
 }
