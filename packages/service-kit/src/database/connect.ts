@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { applySettings } from "./apply-settings.ts";
 import { findExecutionOptions } from "./execute-prepared.ts";
 import { isReadOnly } from "./read-only.ts";
 import { createRetryingConnect } from "./retrying-connect.ts";
@@ -105,14 +106,18 @@ export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
     application_name: options.service,
     max: options.poolSize,
     connectionTimeoutMillis: connectionTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    onConnect: (client) =>
+      applySettings(client, {
+        statement_timeout: statementTimeoutMs,
+        idle_in_transaction_session_timeout: statementTimeoutMs,
+        // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
+        // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
+        enable_seqscan: "off",
+        jit: "off",
+      }),
     // The server's statement_timeout fires first; this one covers half-open connections, where no response arrives.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
-    // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
-    // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
-    options: "-c enable_seqscan=off -c jit=off",
   });
   // The pool closes a connection that is ending. An open transaction is rolled back before, and fails for its own reason.
   pool.on("release", (_error, client) => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "../telemetry/logger.ts";
+import { applySettings } from "./apply-settings.ts";
 
 export interface KeptConnection {
   stop(): Promise<void>;
@@ -61,7 +62,6 @@ async function connectOnce(options: KeepConnectedOptions, stopped: AbortSignal, 
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMs,
     query_timeout: options.timeoutMs,
-    statement_timeout: options.timeoutMs,
     keepAlive: true,
   });
   const broken = Promise.withResolvers<void>();
@@ -73,6 +73,7 @@ async function connectOnce(options: KeepConnectedOptions, stopped: AbortSignal, 
   let heartbeat: NodeJS.Timeout | undefined;
   try {
     await client.connect();
+    await applySettings(client, { statement_timeout: options.timeoutMs });
     await options.prepare(client);
     if (stopped.aborted) return;
     connected();
