@@ -299,6 +299,32 @@ CREATE FUNCTION public.current_trust(trust json, today date) RETURNS json
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT json_object_agg(json_each.key, CASE WHEN (json_each.key = 'certifications'::text) THEN (SELECT COALESCE(json_agg(given.certification ORDER BY given."position"), '[]'::json) AS "coalesce" FROM json_array_elements(json_each.value) WITH ORDINALITY given(certification, "position") WHERE (((given.certification ->> 'validUntil'::text))::date >= current_trust.today)) ELSE json_each.value END) AS json_object_agg FROM json_each(current_trust.trust) json_each(key, value));
 
+CREATE FUNCTION public.delete_draft(given_listing uuid, given_at timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  perform from listings where app_id = given_listing for update;
+  if exists (select from revisions where app_id = given_listing) then
+    raise exception 'listing % was submitted', given_listing using errcode = 'restrict_violation';
+  end if;
+  if exists (
+    select from subscriptions join apps on apps.id = subscriptions.app_id
+    where apps.sandbox_of = given_listing and subscriptions.status <> 'cancelled'
+  ) then
+    raise exception 'listing % is installed in a sandbox', given_listing using errcode = 'restrict_violation';
+  end if;
+  -- An upload in progress stores its object later: the daily job deletes that one, which nothing uses.
+  update media set deleting_at = given_at where app_id = given_listing and deleting_at is null and stored_at is not null;
+  delete from draft_editors where app_id = given_listing;
+  delete from cds_discoveries where app_id = given_listing;
+  insert into deleted_drafts (app_id, slug, deleted_at)
+  select app_id, slug, given_at from listings
+  where app_id = given_listing and exists (select from apps where sandbox_of = given_listing);
+  delete from listings where app_id = given_listing;
+end
+$$;
+
 CREATE FUNCTION public.delete_unused_search_words(given text[]) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1661,6 +1687,12 @@ CREATE TABLE public.credits (
     CONSTRAINT credits_text_check CHECK ((((length(text) >= 1) AND (length(text) <= 200)) AND (text !~ '[\u0001-\u001F\u007F-\u009F]'::text)))
 );
 
+CREATE TABLE public.deleted_drafts (
+    app_id uuid NOT NULL,
+    slug text NOT NULL,
+    deleted_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.deliveries (
     id uuid NOT NULL,
     event_id uuid NOT NULL,
@@ -1813,7 +1845,7 @@ CREATE TABLE public.listings (
 CREATE TABLE public.media (
     id uuid NOT NULL,
     vendor_id uuid NOT NULL,
-    app_id uuid NOT NULL,
+    app_id uuid,
     kind text NOT NULL,
     object_key text NOT NULL,
     sha256 text NOT NULL,
@@ -2669,6 +2701,12 @@ ALTER TABLE ONLY public.credits
 ALTER TABLE ONLY public.credits
     ADD CONSTRAINT credits_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.deleted_drafts
+    ADD CONSTRAINT deleted_drafts_pkey PRIMARY KEY (app_id);
+
+ALTER TABLE ONLY public.deleted_drafts
+    ADD CONSTRAINT deleted_drafts_slug_key UNIQUE (slug);
+
 ALTER TABLE ONLY public.deliveries
     ADD CONSTRAINT deliveries_event_id_recipient_id_key UNIQUE (event_id, recipient_id);
 
@@ -2963,6 +3001,8 @@ CREATE INDEX events_of_vendor ON public.events USING btree (vendor_id, occurred_
 
 CREATE INDEX idempotent_responses_by_age ON public.idempotent_responses USING btree (created_at);
 
+CREATE INDEX listings_by_creation ON public.listings USING btree (created_at, app_id);
+
 CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, created_at, app_id);
 
 CREATE UNIQUE INDEX media_by_content ON public.media USING btree (app_id, kind, sha256) WHERE (deleting_at IS NULL);
@@ -3207,9 +3247,6 @@ ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_category_fkey FOREIGN KEY (category) REFERENCES public.categories(category);
 
 ALTER TABLE ONLY public.apps
-    ADD CONSTRAINT apps_sandbox_of_fkey FOREIGN KEY (sandbox_of) REFERENCES public.listings(app_id);
-
-ALTER TABLE ONLY public.apps
     ADD CONSTRAINT apps_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.baa_agreements
@@ -3258,7 +3295,7 @@ ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.media
-    ADD CONSTRAINT media_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id);
+    ADD CONSTRAINT media_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
@@ -3352,6 +3389,9 @@ REVOKE ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer tex
 GRANT ALL ON FUNCTION public.approve_review(given_review uuid, given_issuer text, given_subject text, given_at timestamp with time zone, media_url text, new_plan_ids uuid[], verified integer[]) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.credits_reject_above_charge() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION public.delete_draft(given_listing uuid, given_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.delete_draft(given_listing uuid, given_at timestamp with time zone) TO marketplace_service;
 
 REVOKE ALL ON FUNCTION public.delete_unused_search_words(given text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.delete_unused_search_words(given text[]) TO marketplace_service;
@@ -3499,6 +3539,8 @@ GRANT UPDATE(updated_at) ON TABLE public.connections TO marketplace_service;
 GRANT UPDATE(changed_at) ON TABLE public.connections TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.credits TO marketplace_service;
+
+GRANT SELECT ON TABLE public.deleted_drafts TO marketplace_service;
 
 GRANT SELECT,INSERT ON TABLE public.deliveries TO marketplace_service;
 

@@ -243,6 +243,12 @@ export interface Credits {
   text: string;
 }
 
+export interface DeletedDrafts {
+  app_id: string;
+  deleted_at: Timestamp;
+  slug: string;
+}
+
 export interface Deliveries {
   attempts: Generated<number>;
   created_at: Timestamp;
@@ -360,7 +366,7 @@ export interface Listings {
 }
 
 export interface Media {
-  app_id: string;
+  app_id: string | null;
   bytes: number;
   content_type: string;
   created_at: Timestamp;
@@ -871,6 +877,7 @@ export interface DB {
   closed_totals: ClosedTotals;
   connections: Connections;
   credits: Credits;
+  deleted_drafts: DeletedDrafts;
   deliveries: Deliveries;
   delivery_attempts: DeliveryAttempts;
   delivery_log_retention: DeliveryLogRetention;

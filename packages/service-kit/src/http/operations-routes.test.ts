@@ -48,7 +48,7 @@ test("probes and scrapes are logged at level debug, unless they are refused", as
   const logged: Record<string, unknown>[] = [];
   const running = await startTestServer(cleanUpAfter(t), {
     logger: createLogger({ service: "test", level: "debug" }, { write: (line) => logged.push(JSON.parse(line)) }),
-    readiness: () => Promise.resolve("nothing works"),
+    readiness: () => Promise.resolve("check-failed"),
     metricsToken: "a".repeat(32),
   });
   const authorization = `Bearer ${"a".repeat(32)}`;

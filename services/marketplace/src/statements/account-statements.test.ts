@@ -142,7 +142,10 @@ describe("an organisation's subscriptions to an app", () => {
     await check("2027-01-10T00:05:00.000Z");
     await setLimit(query, id, 1_100);
     // 10 days until the pause, and 6 more if it is the practice's own.
-    await assert.rejects(resume("2027-01-20T10:00:00.000Z", id), /has cost 16\.00 USD in 2027-01, and its limit is 11\.00 USD/);
+    await assert.rejects(
+      resume("2027-01-20T10:00:00.000Z", id),
+      /has cost 16\.00 USD in 2027-01, and its limit is 11\.00 USD/,
+    );
     await setLimit(query, id, 5_000);
     await resume("2027-01-20T10:00:00.000Z", id);
     await runAt(database, new Date("2027-02-04T00:00:00.000Z"));
