@@ -1866,7 +1866,6 @@ CREATE TABLE public.media (
     CONSTRAINT media_height_check CHECK ((height > 0)),
     CONSTRAINT media_kind_check CHECK ((kind = ANY (ARRAY['ICON'::text, 'SCREENSHOT'::text, 'DOCUMENT'::text]))),
     CONSTRAINT media_object_key_check CHECK ((length(object_key) <= 200)),
-    CONSTRAINT media_purged_is_deleting CHECK (((purged_at IS NULL) OR (deleting_at IS NOT NULL))),
     CONSTRAINT media_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT media_source_sha256_check CHECK ((source_sha256 ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT media_width_check CHECK ((width > 0))
@@ -1886,8 +1885,6 @@ CREATE TABLE public.notice_mails (
     mailbox text COLLATE pg_catalog."C",
     CONSTRAINT notice_mails_attempts_check CHECK ((attempts >= 0)),
     CONSTRAINT notice_mails_check CHECK (((outcome IS NULL) = (settled_at IS NULL))),
-    CONSTRAINT notice_mails_confirmation_has_mailbox CHECK (((confirms IS NULL) = (mailbox IS NULL))),
-    CONSTRAINT notice_mails_confirmation_is_no_digest CHECK (((confirms IS NULL) OR (digest_at IS NULL))),
     CONSTRAINT notice_mails_confirms_check CHECK (((length(confirms) <= 254) AND (confirms !~ '[[:cntrl:][:space:]]'::text))),
     CONSTRAINT notice_mails_outcome_check CHECK ((outcome = ANY (ARRAY['sent'::text, 'failed'::text, 'dropped'::text])))
 );
@@ -1900,8 +1897,7 @@ CREATE TABLE public.notice_settings (
     confirmed_email text,
     CONSTRAINT notice_settings_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notice_settings_confirmed_email_check CHECK (((length(confirmed_email) <= 254) AND (confirmed_email !~ '[[:cntrl:][:space:]]'::text))),
-    CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text))),
-    CONSTRAINT notice_settings_muted_kinds_check CHECK ((cardinality(muted_kinds) <= 50))
+    CONSTRAINT notice_settings_email_check CHECK (((length(email) <= 254) AND (email !~ '[[:cntrl:][:space:]]'::text)))
 );
 
 CREATE TABLE public.notices (
@@ -1919,8 +1915,6 @@ CREATE TABLE public.notices (
     CONSTRAINT notices_audience_check CHECK ((audience ~ '^(operators|(organisation|vendor):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$'::text)),
     CONSTRAINT notices_detail_check CHECK ((((length(detail) >= 1) AND (length(detail) <= 1000)) AND (detail !~ '[[:cntrl:]]'::text))),
     CONSTRAINT notices_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT notices_kind_check CHECK ((kind ~ '^[a-z]+(-[a-z]+)*$'::text)),
-    CONSTRAINT notices_link_check CHECK (((link ~ '^/[a-z][A-Za-z0-9/._?=&%-]*$'::text) AND (length(link) <= 500))),
     CONSTRAINT notices_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
     CONSTRAINT notices_subject_check CHECK ((((length(subject) >= 1) AND (length(subject) <= 200)) AND (subject !~ '[[:cntrl:]]'::text)))
 );
@@ -2761,17 +2755,35 @@ ALTER TABLE ONLY public.media
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_pkey PRIMARY KEY (id);
 
+ALTER TABLE public.media
+    ADD CONSTRAINT media_purged_is_deleting CHECK (((purged_at IS NULL) OR (deleting_at IS NOT NULL))) NOT VALID;
+
 ALTER TABLE ONLY public.notice_mails
     ADD CONSTRAINT notice_mails_audience_digest_at_key UNIQUE (audience, digest_at);
 
+ALTER TABLE public.notice_mails
+    ADD CONSTRAINT notice_mails_confirmation_has_mailbox CHECK (((confirms IS NULL) = (mailbox IS NULL))) NOT VALID;
+
+ALTER TABLE public.notice_mails
+    ADD CONSTRAINT notice_mails_confirmation_is_no_digest CHECK (((confirms IS NULL) OR (digest_at IS NULL))) NOT VALID;
+
 ALTER TABLE ONLY public.notice_mails
     ADD CONSTRAINT notice_mails_pkey PRIMARY KEY (id);
+
+ALTER TABLE public.notice_settings
+    ADD CONSTRAINT notice_settings_muted_kinds_check CHECK ((cardinality(muted_kinds) <= 50)) NOT VALID;
 
 ALTER TABLE ONLY public.notice_settings
     ADD CONSTRAINT notice_settings_pkey PRIMARY KEY (audience);
 
 ALTER TABLE ONLY public.notices
     ADD CONSTRAINT notices_audience_key_key UNIQUE (audience, key);
+
+ALTER TABLE public.notices
+    ADD CONSTRAINT notices_kind_check CHECK ((kind ~ '^[a-z]+(-[a-z]+)*$'::text)) NOT VALID;
+
+ALTER TABLE public.notices
+    ADD CONSTRAINT notices_link_check CHECK (((link ~ '^/[a-z][A-Za-z0-9/._?=&%-]*$'::text) AND (length(link) <= 500))) NOT VALID;
 
 ALTER TABLE ONLY public.notices
     ADD CONSTRAINT notices_pkey PRIMARY KEY (id);
@@ -3295,7 +3307,7 @@ ALTER TABLE ONLY public.listings
     ADD CONSTRAINT listings_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);
 
 ALTER TABLE ONLY public.media
-    ADD CONSTRAINT media_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id) ON DELETE SET NULL;
+    ADD CONSTRAINT media_app_id_fkey FOREIGN KEY (app_id) REFERENCES public.listings(app_id) ON DELETE SET NULL NOT VALID;
 
 ALTER TABLE ONLY public.media
     ADD CONSTRAINT media_vendor_id_fkey FOREIGN KEY (vendor_id) REFERENCES public.vendors(id);

@@ -32,7 +32,11 @@ async function startPair(cleanUp: CleanUp, prepare: (ownerUrl: string) => Promis
   const { database, login } = templates.demo;
   // The image was made with wal_level=minimal, which no standby can begin with.
   const first = await start(directory);
-  await prepare(urlsFor(first.url, database, login).ownerUrl).finally(() => first.stop());
+  try {
+    await prepare(urlsFor(first.url, database, login).ownerUrl);
+  } finally {
+    await first.stop();
+  }
   const standbyDirectory = `${directory}-standby`;
   await copy(directory, standbyDirectory);
   // Copied for its owner: PostgreSQL deletes it when the standby is promoted.

@@ -10,8 +10,8 @@ alter table notice_mails
   add column confirms text check (length(confirms) <= 254 and confirms !~ '[[:cntrl:][:space:]]'),
   -- Whose it is: the address in lower case, without what follows a plus sign. A mailbox gets few of these mails a day.
   add column mailbox text collate "C",
-  add constraint notice_mails_confirmation_has_mailbox check ((confirms is null) = (mailbox is null)),
-  add constraint notice_mails_confirmation_is_no_digest check (confirms is null or digest_at is null);
+  add constraint notice_mails_confirmation_has_mailbox check ((confirms is null) = (mailbox is null)) not valid,
+  add constraint notice_mails_confirmation_is_no_digest check (confirms is null or digest_at is null) not valid;
 create index notice_mails_of_mailbox on notice_mails (mailbox) where mailbox is not null;
 
 -- Asks for the confirmation of existing addresses: four a second, three a day for each mailbox, for a week. Not at once, because workers of the

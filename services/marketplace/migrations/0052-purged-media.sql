@@ -2,7 +2,7 @@
 -- The row stays, because revisions refer to it, and so that the same file is refused when it is uploaded again.
 alter table media
   add column purged_at timestamptz,
-  add constraint media_purged_is_deleting check (purged_at is null or deleting_at is not null);
+  add constraint media_purged_is_deleting check (purged_at is null or deleting_at is not null) not valid;
 grant update (purged_at) on media to marketplace_service;
 create index media_by_sha256 on media (sha256);
 create index media_by_source_sha256 on media (source_sha256) where source_sha256 is not null;

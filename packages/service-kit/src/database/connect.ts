@@ -100,21 +100,23 @@ class PipelinedClient extends pg.Client {
 
 export function createPool(options: Omit<DatabaseOptions, "tracing">): pg.Pool {
   const { statementTimeoutMs, logger } = options;
+  // The pool waits for it, and closes a connection that it fails for.
+  const prepare = (client: pg.ClientBase): unknown =>
+    applySettings(client, {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
+      // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
+      enable_seqscan: "off",
+      jit: "off",
+    });
   const pool = new pg.Pool({
     Client: PipelinedClient,
     connectionString: options.url,
     application_name: options.service,
     max: options.poolSize,
     connectionTimeoutMillis: connectionTimeoutMs,
-    onConnect: (client) =>
-      applySettings(client, {
-        statement_timeout: statementTimeoutMs,
-        idle_in_transaction_session_timeout: statementTimeoutMs,
-        // A plan made while a table is empty uses a sequential scan, and stays cached on its connection while the table grows; the same
-        // holds for the plans of foreign keys. Without a usable index the planner still scans, at a cost estimate that would trigger JIT.
-        enable_seqscan: "off",
-        jit: "off",
-      }),
+    onConnect: prepare,
     // The server's statement_timeout fires first; this one covers half-open connections, where no response arrives.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,

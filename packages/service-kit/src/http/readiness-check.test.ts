@@ -93,7 +93,7 @@ test("reports a read-only database, and is ready once the database can be writte
   await alter("set default_transaction_read_only = on");
   const { check, logged } = await createCheck(t, { url: serviceUrl });
   assert.equal(await check(), "database-read-only");
-  assert.equal((logged[0]?.["err"] as Error).message, "the database is read-only");
+  assert.equal((logged[0] as { err: Error } | undefined)?.err.message, "the database is read-only");
   await alter("reset default_transaction_read_only");
   assert.equal(await check(), undefined);
 });
