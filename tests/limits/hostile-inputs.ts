@@ -5,6 +5,7 @@ import {
   creditTextPattern,
   displayNamePattern,
   monthPattern,
+  namePattern,
   newSlugPattern,
   noNulPattern,
   noticeEmailPattern,
@@ -104,6 +105,7 @@ export function hostileBodies(bytes: number): Input[] {
 const nearMisses: Record<string, (length: number) => string[]> = {
   [noNulPattern]: (length) => [`${fill(length, "a")}\0`],
   [displayNamePattern]: (length) => [fill(length, " "), `${fill(length, "a")}\0`],
+  [namePattern]: (length) => [fill(length, " "), `${fill(length, "a ")}\u200b`, `${fill(length, " ")}\n`],
   [slugPattern]: (length) => [fill(length, "a-"), `${fill(length, "a")}!`],
   [creditTextPattern]: (length) => [fill(length, " "), `${fill(length, "a")}\n`],
   [clientIdPattern]: (length) => [`${fill(length, " ")}\u007f`, `${fill(length, "~")}é`],

@@ -202,7 +202,7 @@ export {
   purgedMediaParams,
   uploadMediaQuery,
 } from "./media.ts";
-export { hasInvisibleCharacter } from "./names.ts";
+export { hasInvisibleCharacter, namePattern } from "./names.ts";
 export {
   type ListNoticesQuery,
   listNoticesQuery,
