@@ -61,19 +61,21 @@ describe("what a practice pays, in the console", () => {
     await report(id, 50);
     await openAs(page, "riverside-admin", `${riverside}/subscriptions?open=${id}`, stack);
     const drawer = page.getByRole("dialog", { name: scribe });
-    await drawer.getByText("No limit is set").waitFor();
-    await drawer.getByRole("button", { name: "Set a limit" }).click();
+    await drawer.getByText("The marketplace's default").waitFor();
+    await drawer.getByText("$8.50 of $500.00").waitFor();
+    await drawer.getByRole("button", { name: "Change limit" }).click();
     const dialog = page.getByRole("dialog", { name: `Limit what ${scribe} costs` });
     await dialog.getByText("so far: $8.50").waitFor();
     const amount = dialog.getByLabel("Limit in a month (USD)");
     await amount.fill("ten");
     await dialog.getByText("Enter an amount above zero").waitFor();
-    assert.ok(await dialog.getByRole("button", { name: "Set limit" }).isDisabled());
+    assert.ok(await dialog.getByRole("button", { name: "Change limit" }).isDisabled());
     await assertAccessible(page, "an amount that is none");
     await amount.fill("25");
+    await dialog.getByRole("radio", { name: "Tell us", exact: true }).check();
     await dialog.getByText("At 80 % of $25.00, your practice gets a notice, once.").waitFor();
     await dialog.getByText("At $25.00, it gets another notice, once. The app keeps working").waitFor();
-    await dialog.getByRole("button", { name: "Set limit" }).click();
+    await dialog.getByRole("button", { name: "Change limit" }).click();
     await drawer.getByText("The limit is $25.00 in a month.").waitFor();
     await drawer.getByText("$8.50 of $25.00").waitFor();
     await assertAccessible(page, "a limit");
@@ -91,8 +93,8 @@ describe("what a practice pays, in the console", () => {
     await report(id, 2);
     await page.reload();
     await drawer.getByText(`${scribe} is paused because its spend limit is reached`).waitFor();
-    await drawer.getByText("so far: $10.20. Limit: $10.00.").waitFor();
-    await drawer.getByText("Raise or remove the limit, and resume the app then.").waitFor();
+    await drawer.getByText("so far: $8.50. Limit: $10.00.").waitFor();
+    await drawer.getByText("Raise the limit, then resume the app.").waitFor();
     await assertAccessible(page, "paused for its limit");
     const resume = page.getByRole("dialog", { name: `Resume ${scribe}?` });
     await drawer.getByRole("button", { name: "Resume" }).click();
@@ -112,13 +114,13 @@ describe("what a practice pays, in the console", () => {
     await drawer.getByRole("button", { name: "Resume" }).click();
     await resume.getByRole("button", { name: "Resume" }).click();
     await drawer.getByText(`${scribe} is resumed.`).waitFor();
-    await drawer.getByRole("button", { name: "Remove limit" }).click();
-    const remove = page.getByRole("dialog", { name: `Remove the limit of ${scribe}?` });
-    await remove.getByText("costs Riverside Clinic what is used").waitFor();
+    await drawer.getByRole("button", { name: "Use default limit" }).click();
+    const remove = page.getByRole("dialog", { name: `Use the default limit for ${scribe}?` });
+    await remove.getByText("gets the marketplace's default limit").waitFor();
     await assertAccessible(page, "removing a limit");
-    await remove.getByRole("button", { name: "Remove limit" }).click();
-    await drawer.getByText("The limit is removed.").waitFor();
-    await drawer.getByText("No limit is set").waitFor();
+    await remove.getByRole("button", { name: "Use default limit" }).click();
+    await drawer.getByText("The default limit is back.").waitFor();
+    await drawer.getByText("The marketplace's default").waitFor();
 
     await page.goto(`${riverside}/audit`);
     const limit = "$200.00 in a month, then the app is paused";
@@ -127,7 +129,7 @@ describe("what a practice pays, in the console", () => {
 
     await page.goto(riverside);
     await page.getByRole("columnheader", { name: "Projected for the month" }).waitFor();
-    await page.getByRole("cell", { name: "$10.20" }).first().waitFor();
+    await page.getByRole("cell", { name: "$8.50" }).first().waitFor();
     await page.getByRole("link", { name: "Show the statement" }).click();
     await page.getByText("It becomes final on the fourth day").waitFor();
     // Refusals are logged by the browser.

@@ -490,7 +490,12 @@ test("review notes don't count as public", () => {
 test("every criterion can be found, and every detail says what to do", () => {
   const { smartLaunchUrl: _launch, baaDocument: _baa, ...withoutLaunch } = complete;
   const drafts = [...cases.map(([, , change]) => ({ ...complete, ...change })), {}, withoutLaunch];
-  const plans: DraftPlan[] = [{ ...flat, currency: "QQQ", amount: "1.5" }, { ...tiered, tiers: [{ upTo: 1 }] }, {}];
+  const plans: DraftPlan[] = [
+    { ...flat, currency: "QQQ", amount: "1.5" },
+    { ...tiered, tiers: [{ upTo: 1 }] },
+    { pricingModel: "USAGE", currency: "JPY" },
+    {},
+  ];
   const cdsServicesUrl = "https://quill.example/cds-services";
   const discovered = { url: cdsServicesUrl, at: "2026-11-16T09:30:00.000Z" };
   const discoveries = [null, { ...discovered, hooks: ["order-sign"] }, { ...discovered, failure: "it isn't JSON" }];

@@ -459,15 +459,24 @@ describe("a draft in a sandbox organisation", () => {
   });
 
   test("a vendor has at most 20 drafts installed, also if many are installed at once, until it ends an installation", async () => {
-    const ofLumen = (path: string, options = {}): Promise<Response> =>
-      marketplace.requestAs("lumen-developer", `/developer/apps${path}`, options);
+    // A vendor that has used nothing of its 120 installations a minute.
+    assert.equal((await register("quillmoor-sandbox", "quillmoor")).status, 201);
+    const named = { "x-vendor-slug": "quillmoor" };
+    const ofQuillmoor = (
+      path: string,
+      options: { method?: string; body?: object; headers?: Record<string, string> } = {},
+    ): Promise<Response> =>
+      marketplace.requestAs("operator", `/developer/apps${path}`, {
+        ...options,
+        headers: { ...named, ...options.headers },
+      });
     const slugs = Array.from({ length: 22 }, (_, nth) => `beam-${nth}`);
     for (const slug of slugs) {
-      await json(ofLumen("", { body: { slug, name: "Beam" } }), 201);
+      await json(ofQuillmoor("", { body: { slug, name: "Beam" } }), 201);
       const headers = { "if-match": '"1"' };
-      await json(ofLumen(`/${slug}`, { method: "PATCH", body: { category: "DOCUMENTATION" }, headers }));
+      await json(ofQuillmoor(`/${slug}`, { method: "PATCH", body: { category: "DOCUMENTATION" }, headers }));
     }
-    const installOne = (slug: string): Promise<Response> => install(slug, "lumen-sandbox", {}, "lumen-developer");
+    const installOne = (slug: string): Promise<Response> => install(slug, "quillmoor-sandbox", named, "operator");
     for (const slug of slugs.slice(0, 18)) await json(installOne(slug), 201);
     const last = await Promise.all(slugs.slice(18).map(installOne));
     assert.equal(last.filter(({ status }) => status === 201).length, 2);
@@ -477,7 +486,7 @@ describe("a draft in a sandbox organisation", () => {
       assert.match(detail as string, /has 20 drafts in sandbox organisations; 20 are allowed\. End/);
     }
     assert.equal((await installOne("beam-0")).status, 200, "what is installed can be installed again");
-    await json(ofLumen("/beam-0/test-subscriptions/lumen-sandbox", { method: "DELETE" }));
+    await json(ofQuillmoor("/beam-0/test-subscriptions/quillmoor-sandbox", { method: "DELETE" }));
     const refused = slugs[18 + last.findIndex(({ status }) => status === 409)] ?? "";
     assert.equal((await installOne(refused)).status, 201);
   });
