@@ -90,7 +90,7 @@ describe("what a practice pays, in the console", () => {
     await drawer.getByText("$8.50 of $10.00").waitFor();
     await drawer.getByText("Your practice is told, and the app is paused.").waitFor();
 
-    await report(id, 2);
+    await report(id, 2, "rejected");
     await page.reload();
     await drawer.getByText(`${scribe} is paused because its spend limit is reached`).waitFor();
     await drawer.getByText("so far: $8.50. Limit: $10.00.").waitFor();
@@ -153,11 +153,11 @@ describe("what a practice pays, in the console", () => {
     return ((await response.json()) as { id: string }).id;
   }
 
-  async function report(id: string, quantity: number): Promise<void> {
+  async function report(id: string, quantity: number, expected = "accepted"): Promise<void> {
     const record = { id: crypto.randomUUID(), metric: "notes", quantity, occurredAt: new Date().toISOString() };
     const vendor = await bearer("northwind-developer");
     const response = await call(`/subscriptions/${id}/usage`, vendor, { records: [record] });
-    assert.equal(((await response.json()) as { results: { status: string }[] }).results[0]?.status, "accepted");
+    assert.equal(((await response.json()) as { results: { status: string }[] }).results[0]?.status, expected);
   }
 
   test("statements: the list, its pages, a month, its CSV and on paper", async () => {
@@ -274,7 +274,7 @@ describe("what a practice pays, in the console", () => {
     await page.goto(`${riverside}/subscriptions`);
     await page.getByRole("button", { name: scribe }).click();
     const drawer = page.getByRole("dialog", { name: scribe });
-    await drawer.getByText("No limit is set").waitFor();
+    await drawer.getByText("The marketplace's default").waitFor();
     assert.equal(await drawer.getByRole("button", { name: /limit/i }).count(), 0);
     await assertNoSidewaysScroll(page, "details for a member");
     assert.deepEqual(mistakes, []);

@@ -187,6 +187,10 @@ describe("what a practice is told, agrees to and can look up", () => {
     await page.getByRole("checkbox", { name: "An app can't sign in" }).uncheck();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The settings of mails are saved.").waitFor();
+    await page
+      .getByText("office@riverside.example isn't confirmed yet. Open the link that we emailed to it.")
+      .waitFor();
+    await assertAccessible(page, "an address that isn't confirmed");
     await page.reload();
     assert.equal(await page.getByLabel("Email address").inputValue(), "office@riverside.example");
     assert.equal(await page.getByRole("checkbox", { name: "An app can't sign in" }).isChecked(), false);
@@ -198,7 +202,7 @@ describe("what a practice is told, agrees to and can look up", () => {
     const { page, context, mistakes } = await openConsole(browser, stack);
     await openAs(page, "riverside-member", `${riverside}/notices`, stack);
     await page.getByText("its admins mark notices as read").waitFor();
-    await page.getByText("Notices are mailed to office@riverside.example.").waitFor();
+    await page.getByText("office@riverside.example isn't confirmed yet.").waitFor();
     await page.getByText("Not mailed: An app can't sign in.").waitFor();
     assert.equal(await page.getByRole("button", { name: /^(Mark as read|Save)/ }).count(), 0);
     assert.equal(await page.getByRole("link", { name: "Audit" }).count(), 0);

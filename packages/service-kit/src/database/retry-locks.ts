@@ -26,6 +26,8 @@ export async function retryLocks<Result>(
   const deadline = performance.now() + giveUpMs;
   for (let pause = pauseMs.initial; ; pause = Math.min(pause * 2, pauseMs.max)) {
     const client = new pg.Client({ application_name: "migration step", ...config });
+    // A connection that breaks fails its statement, and also emits an error event, which without a listener ends the process.
+    client.on("error", () => undefined);
     await client.connect();
     const { rows } = await client.query<{ pid: number }>(
       "select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)",
@@ -78,6 +80,7 @@ function watchBlockers(config: pg.ClientConfig, pid: number | undefined): { stop
   let blockers: Blocker[] = [];
   const poll = async (): Promise<void> => {
     const client = new pg.Client(config);
+    client.on("error", () => undefined);
     try {
       await client.connect();
       while (!stopped.signal.aborted) {

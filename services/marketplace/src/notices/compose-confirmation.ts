@@ -29,7 +29,7 @@ export function composeConfirmation(context: ConfirmationContext, content: Confi
   const expiresAt = new Date(dueAt.getTime() + validDays * dayMs);
   const token = createConfirmationToken(confirmationDigest, { audience, email: to, expiresAt });
   const text = [
-    `${toLine(content.name, 100)} wants to get its notices from EHR Marketplace at this address.`,
+    `Someone entered this address to get the notices of ${toLine(content.name, 100)} from EHR Marketplace.`,
     "",
     "To confirm it, open this page and choose Confirm:",
     `${publicUrl}/notices/confirm?token=${token}`,

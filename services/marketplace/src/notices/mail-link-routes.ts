@@ -106,7 +106,7 @@ const confirmationPage = ({ confirmationDigest: digest, ...deps }: MailLinkOptio
   },
   show: async ({ audience }) => ({
     title: "Confirm your email address?",
-    text: `${await findAudienceTitle(deps.database, audience)} will then get its notices from EHR Marketplace at your address.`,
+    text: `You will then get the notices of ${await findAudienceTitle(deps.database, audience)} from EHR Marketplace by email.`,
     button: "Confirm",
   }),
   async act(link, requestId) {

@@ -42,10 +42,10 @@ export async function audienceOfKey(
   return { audience: operatorAudience, role: "operator" };
 }
 
-/** For people: what a practice or a vendor is called. */
+/** After "the notices of": what a practice or a vendor is called. */
 export async function findAudienceTitle(database: Kysely<DB>, key: string): Promise<string> {
   const [kind, id = ""] = key.split(":");
-  if (kind === "operators") return "The marketplace's operators";
+  if (kind === "operators") return "the marketplace's operators";
   const names = await findAudienceNames(database, kind === "vendor" ? "vendors" : "organisations", id);
-  return names?.name ?? (kind === "vendor" ? "A vendor" : "A practice");
+  return names?.name ?? (kind === "vendor" ? "a vendor" : "a practice");
 }

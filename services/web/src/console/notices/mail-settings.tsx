@@ -102,7 +102,7 @@ function MailForm({ alias, settings }: { alias: string; settings: NoticeSettings
           onChange={(event) => change({ entered: event.currentTarget.value })}
         />
         {base.email !== null && !base.isConfirmed && (
-          <Alert color="warning" variant="light" className="notice warning">
+          <Alert color="warning" variant="light" role="note" className="notice warning">
             <Stack gap="xs" align="flex-start">
               <Text size="sm">{t.unconfirmed(base.email)}</Text>
               <Button
