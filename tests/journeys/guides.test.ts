@@ -206,7 +206,7 @@ describe("the guides show", () => {
       "Disabled endpoints": ["it answered 410 Gone", "active\nping, attempt 2, signatures: 1"],
     },
     publishing: {
-      "Begin a listing": ["draft"],
+      "Begin a listing": ["draft", "deleted"],
       "Check it": [
         [
           "/scopePurposes/patient~1Observation.rs scope-purpose-missing",

@@ -137,7 +137,7 @@ function createResponses(attack: string): readonly (readonly [RegExp, unknown])[
     creditId: null,
   }));
   const statement = { ...head, orgAlias: alias, lines };
-  const estimate = { ...month, currency: "USD", projectedTotal: 3, credited: 0, spendLimit: null };
+  const estimate = { ...month, currency: "USD", projectedTotal: 3, credited: 0, spendLimit: null, leastLimit: null };
   const connection = { status: "failed", clientId: attack, reason: attack, updatedAt: instant };
   return [
     [/\/apps\/[^/?]+$/, app],

@@ -1126,6 +1126,7 @@ export type EstimateDto = {
     projectedTotal: number;
     credited: number;
     spendLimit: SpendLimitDto | null;
+    leastLimit: number | null;
 };
 
 export type NoticeDto = {

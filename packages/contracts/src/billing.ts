@@ -79,6 +79,10 @@ export const estimateDto = Type.Object(
       "What was credited this month: lines with a negative amount. A spend limit is compared with `total` + `credited`",
     ),
     spendLimit: nullable(Type.Ref("SpendLimitDto#"), "The limit; null if there is none, and for vendors"),
+    leastLimit: nullable(
+      Type.Integer({ minimum: 0 }),
+      "How far the limit has to be raised, at least, before the subscription can be resumed this month, because usage was rejected; null if it needn't be, and for vendors",
+    ),
   },
   { $id: "EstimateDto", title: "EstimateDto" },
 );

@@ -343,7 +343,8 @@ test("a load that began before a change resolves for its waiting callers, and is
     // Once it listens, it drops everything one time.
     await eventually("it listens", 30_000, async () => {
       const { rowCount } = await client.query(
-        "select from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
+        `select from pg_stat_activity
+         where datname = current_database() and application_name like '% listener' and state = 'idle' and query <> ''`,
       );
       return rowCount === 1;
     });

@@ -191,7 +191,7 @@ describe("launching an app", () => {
     assert.equal((await launchAs("two-practices", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
     assert.equal((await launchAs("operator", hilltops, {}, { "x-org-alias": hilltop })).status, 200);
     await assertFailure(await launchAs("two-practices", slug, {}, { "x-org-alias": hilltop }), 404);
-    await assertFailure(await launchAs("two-practices", slug, {}), 403);
+    await assertFailure(await launchAs("two-practices", slug, {}), 400);
     await assertFailure(await launchAs("riverside-admin", hilltops, {}, { "x-org-alias": hilltop }), 403);
     for (const persona of ["billing", "northwind-developer", "ehr-service", "launch-redeemer"] as const) {
       await assertFailure(await launchAs(persona, slug, {}, { "x-org-alias": riverside }), 403);

@@ -22,7 +22,7 @@ describe("the log of a refused signature", () => {
     assert.equal((await send(ehr.url, sending)).status, 401);
     const lines = (): Record<string, unknown>[] => ehr.logEntries.filter((line) => line["requestId"] === requestId);
     // A process writes log lines in order: once the next request is logged, all lines of this one are there.
-    await fetch(`${ehr.url}/health/live`, { headers: { "x-request-id": `after-${requestId}` } });
+    await fetch(`${ehr.url}/`, { headers: { "x-request-id": `after-${requestId}` } });
     await eventually("both are logged", 30_000, () => {
       const responded = ehr.logEntries.filter((line) => line["msg"] === "request completed");
       return [requestId, `after-${requestId}`].every((id) => responded.some((line) => line["requestId"] === id));

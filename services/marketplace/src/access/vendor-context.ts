@@ -34,7 +34,8 @@ export const developerHeaders = {
 } as const;
 
 export function vendorContextOf(request: FastifyRequest): VendorContext {
-  const requestedSlug = request.headers["x-vendor-slug"] as string | undefined;
+  // Blank counts as absent.
+  const requestedSlug = (request.headers["x-vendor-slug"] as string | undefined) || undefined;
   return resolveVendorContext(requestContextOf(request), requestedSlug);
 }
 

@@ -16,7 +16,7 @@ import { upsertReachedLimit } from "./reached-limit-store.ts";
 import { findLeastLimit } from "./require-below-spend-limit.ts";
 import { decideSpend, findLeastRaise } from "./spend-limit.ts";
 
-/** Who pauses at a limit that nobody has set: whoever makes the spend grow. */
+/** Whose request makes the spend grow. */
 export type LimitAuthor = Author & { role: Role };
 
 export interface LimitToEnforce {
@@ -37,8 +37,8 @@ export async function enforceSpendLimit(
 ): Promise<void> {
   const { id, limit, now } = enforced;
   const { accountTotal: total, month } = await estimateSubscription(transaction, id, now);
-  const least = await findLeastLimit(transaction, id, { limit, month });
-  await enforce(transaction, queue, { ...enforced, total, month, isExceeded: least !== undefined });
+  const leastAmount = await findLeastLimit(transaction, id, { limit, month });
+  await enforce(transaction, queue, { ...enforced, total, month, isExceeded: leastAmount !== undefined, leastAmount });
 }
 
 /** After a batch of usage. Where a record was refused, the limit is reached, too: otherwise the app would be free from then on. */
@@ -53,18 +53,24 @@ export async function enforceUsageLimit(
   for (const [month, total] of totals) {
     const cost = exceeded.get(month);
     if (month !== current && cost === undefined) continue;
-    if (month === current && cost !== undefined) {
-      await upsertReachedLimit(transaction, id, { month, leastAmount: findLeastRaise(limit, cost) });
+    const leastAmount = cost === undefined ? undefined : findLeastRaise(limit, cost);
+    if (month === current && leastAmount !== undefined) {
+      await upsertReachedLimit(transaction, id, { month, leastAmount });
     }
-    await enforce(transaction, queue, { ...enforced, total, month, isExceeded: cost !== undefined });
+    await enforce(transaction, queue, { ...enforced, total, month, isExceeded: cost !== undefined, leastAmount });
   }
 }
+
+/** In the audit log, of a limit that no person has set. */
+const operatorsDefault = { issuer: "marketplace", subject: "default-limit", role: "operator" };
 
 interface Spent extends LimitToEnforce {
   total: bigint;
   month: Month;
   /** Usage was refused. */
   isExceeded: boolean;
+  /** How far the limit has to be raised then. */
+  leastAmount: bigint | undefined;
 }
 
 async function enforce(transaction: Transaction<DB>, queue: Queue, spent: Spent): Promise<void> {
@@ -78,7 +84,7 @@ async function enforce(transaction: Transaction<DB>, queue: Queue, spent: Spent)
   const pausesNow = pauses && month === toMonth(now) && locked.row.status === "active";
   await recordNotice(transaction, noticeOf(locked, { ...spent, percent: reachedPercent, pausesNow }));
   if (!pausesNow) return;
-  const { issuer, subject, role, requestId } = limit.setBy ?? { ...by.caller, ...by };
+  const { issuer, subject, role, requestId } = limit.setBy ?? { ...operatorsDefault, requestId: by.requestId };
   const author = { caller: { issuer, subject }, requestId };
   await pauseForSpendLimit(transaction, queue, { locked, by: author, role: role as Role, now });
 }
@@ -97,9 +103,9 @@ function noticeOf({ row, app }: LockedSubscription, reached: ReachedLimit): NewN
   return {
     audience: { organisationId: row.organisation_id },
     kind: "spend-limit",
-    severity: percent === 100 ? "critical" : "warning",
+    severity: row.status === "cancelled" ? "info" : percent === 100 ? "critical" : "warning",
     subject: `${app.name} ${describe(reached)}: ${spent} in ${month} (${row.org_alias})`,
-    detail: adviceOf(reached),
+    detail: adviceOf(reached, row),
     link: subscriptionPage(row.org_alias, row.id),
     key: `spend-limit ${row.id} ${month} ${percent} ${version}${pausesNow ? ` ${row.revision}` : ""}`,
     at: now,
@@ -111,12 +117,18 @@ function describe({ isExceeded, pausesNow, percent }: ReachedLimit): string {
   return pausesNow ? "is paused at its limit" : "had no more room below its limit";
 }
 
-function adviceOf({ limit: { onReached }, percent, month, isExceeded, now }: ReachedLimit): string {
+function adviceOf(reached: ReachedLimit, row: LockedSubscription["row"]): string {
+  const { limit, percent, isExceeded, leastAmount, pausesNow } = reached;
+  const { onReached } = limit;
   if (percent === 80)
     return `At 100 % ${onReached === "pause" ? "it is paused" : "you are told"}. Raise the limit if it is too low.`;
   if (onReached === "notify")
     return "It can still be used. Raise the limit, or pause the app if it should cost no more this month.";
   const refused = isExceeded ? "Usage that would have cost more was rejected. " : "";
-  if (month !== toMonth(now)) return `${refused}The vendor can report it again if you raise the limit.`;
-  return `${refused}It is paused. To use it, raise the limit and resume it, or resume it next month.`;
+  if (row.status === "cancelled") return `${refused}You don't need to do anything.`;
+  if (isExceeded && !pausesNow) return `${refused}The vendor can report it again if you raise the limit.`;
+  if (!pausesNow) return "It is paused already. Raise the limit before you resume it.";
+  const { currency } = row.pricing_plan;
+  const least = leastAmount === undefined ? "" : ` to at least ${formatAmount(leastAmount, currency)} ${currency}`;
+  return `${refused}It is paused. To use it, raise the limit${least} and resume it, or resume it next month.`;
 }

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { KnownPlans } from "../subscriptions/known-plans.ts";
-import { lockAccount, readAccounts } from "../subscriptions/read-accounts.ts";
+import { readAccounts } from "../subscriptions/read-accounts.ts";
 import { readDailyUsage } from "../usage/read-daily-usage.ts";
 import { type DecidedBatch, keyOf, type StoredRecord } from "../usage/usage-record.ts";
 import { beginsAt } from "./charged-days.ts";
@@ -39,20 +39,24 @@ export async function limitUsage(
   const { counted, voided } = withoutUndone(batch);
   const months = new Set([toMonth(now), ...[...counted, ...voided].map(({ occurredAt }) => toMonth(occurredAt))]);
   const readCosts = await readMonths(transaction, { subscriptionId, months, plans, now });
-  const costs = readCosts();
-  for (const record of voided) costOf(costs, record).remove(record);
-  const before = totalsOf(costs);
-  for (const record of counted) costOf(costs, record).add(record);
-  const isExceeded = [...costs].some(
+  const begin = (byPeak: boolean): Costs => {
+    const costs = readCosts(byPeak);
+    for (const record of voided) costOf(costs, record).remove(record);
+    return costs;
+  };
+  const peaks = begin(true);
+  const before = totalsOf(peaks);
+  for (const record of counted) costOf(peaks, record).add(record);
+  const isExceeded = [...peaks].some(
     ([month, { total }]) => total() > limit.amount && total() > (before.get(month) ?? 0n),
   );
+  const costs = begin(false);
   if (limit.onReached === "notify" || !isExceeded) {
+    for (const record of counted) costOf(costs, record).add(record);
     return { totals: totalsOf(costs), refused: new Set(), exceeded: new Map() };
   }
-  const again = readCosts();
-  for (const record of voided) costOf(again, record).remove(record);
-  const { refused, exceeded } = await refuse(again, counted, limit.amount);
-  return { totals: totalsOf(again), refused, exceeded };
+  const { refused, exceeded } = await refuse(costs, counted, limit.amount);
+  return { totals: totalsOf(costs), refused, exceeded };
 }
 
 /** A record that its own batch takes back adds nothing. */
@@ -79,24 +83,26 @@ function costOf(costs: Costs, { occurredAt }: StoredRecord): MonthCosts {
 async function readMonths(
   transaction: Transaction<DB>,
   { subscriptionId, months, plans, now }: Omit<UsageToLimit, "batch" | "limit"> & { months: ReadonlySet<Month> },
-): Promise<() => Costs> {
+): Promise<(byPeak: boolean) => Costs> {
   const ordered = [...months].toSorted();
   const [first = toMonth(now), last = first] = [ordered[0], ordered.at(-1)];
   const accounts = await readAccounts(transaction, [subscriptionId], beginsAt(first), plans);
   const account = accounts.find((each) => each.some(({ id }) => id === subscriptionId));
   if (account === undefined) throw new Error(`subscription ${subscriptionId} doesn't exist`);
-  await lockAccount(transaction, account);
   const ids = account.map(({ id }) => id);
   const period = { from: periodOf(first).from, to: periodOf(nextMonth(last)).from };
   const usage = await readDailyUsage(transaction, ids, period);
-  return () =>
+  return (byPeak) =>
     new Map(
       ordered.map((month) => {
         const ofMonth = usage.filter(({ day }) => day.startsWith(month));
-        return [month, createMonthCosts({ month, account, usage: ofMonth, subscriptionId }, now)];
+        return [month, createMonthCosts({ month, account, usage: ofMonth, subscriptionId }, now, { byPeak })];
       }),
     );
 }
+
+/** After so many refused records the rest of a batch isn't compared any more: the subscription stays locked meanwhile. */
+const maxCompared = 50;
 
 async function refuse(
   costs: Costs,
@@ -106,6 +112,10 @@ async function refuse(
   const refused = new Set<string>();
   const exceeded = new Map<Month, bigint>();
   for (const record of counted) {
+    if (refused.size >= maxCompared) {
+      refused.add(keyOf(record));
+      continue;
+    }
     const month = toMonth(record.occurredAt);
     const cost = costOf(costs, record).addBelow(limit, record);
     if (cost !== null) {

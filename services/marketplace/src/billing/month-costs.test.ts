@@ -101,7 +101,9 @@ describe("the costs of a month to which usage is added", () => {
         assert.equal(months.total(), cost(counted));
         for (const each of records.slice(known)) {
           const before = cost(counted);
-          const after = cost([...counted, each]);
+          // A latest value can be taken back, and then an earlier one counts.
+          const last = each.aggregation === "LATEST" ? { ...each, occurredAt: at("30T11:00:00") } : each;
+          const after = cost([...counted, last]);
           const refusedAt = months.addBelow(BigInt(limit), each);
           assert.equal(refusedAt, after > BigInt(limit) && after > before ? after : null);
           if (refusedAt === null) counted.push(each);
@@ -123,6 +125,30 @@ describe("the costs of a month to which usage is added", () => {
     costs.remove(record("sum", 12, 110));
     costs.remove(record("max", 22, 50));
     assert.equal(costs.total(), days + 100n);
+  });
+
+  test("refuse a latest value above the limit also where a later one follows it, because that can be taken back", () => {
+    const begin = () =>
+      createMonthCosts(
+        { month: "2027-04", account: accountOf("latest", "latest"), usage: [], subscriptionId: "s" },
+        now,
+      );
+    const [costs, peaks] = [
+      begin(),
+      createMonthCosts(
+        { month: "2027-04", account: accountOf("latest", "latest"), usage: [], subscriptionId: "s" },
+        now,
+        { byPeak: true },
+      ),
+    ];
+    const limit = costs.total() + 100n;
+    for (const each of [costs, peaks]) each.add(record("latest", 25, 10));
+    const total = costs.total();
+    assert.equal(costs.addBelow(limit, record("latest", 24, 900)), total + 1_780n);
+    assert.equal(costs.addBelow(limit, record("latest", 24, 40)), null);
+    assert.equal(costs.total(), total, "it is superseded");
+    peaks.add(record("latest", 24, 900));
+    assert.equal(peaks.total(), total + 1_780n);
   });
 
   test("don't grow with usage of a trial", () => {

@@ -13,7 +13,7 @@ export interface MonthCosts {
   add: (record: StoredRecord) => void;
   /** Of a highest or a latest value, what remains isn't known here: it goes on to count. */
   remove: (record: StoredRecord) => void;
-  /** Adds a record unless that takes the month above the limit: then returns what the month would have cost. What adds nothing always passes. */
+  /** Adds a record unless that takes the month above the limit: then returns what the month would have cost. What costs nothing more passes. */
   addBelow: (limit: bigint, record: StoredRecord) => bigint | null;
 }
 
@@ -29,14 +29,22 @@ interface Quantity extends Omit<DatedUsage, "quantity"> {
 
 const oneRecord = 1_000_000n;
 
-export function createMonthCosts({ month, account, usage, subscriptionId }: ReadMonth, now: Date): MonthCosts {
+/**
+ * By the peak, a LATEST value counts even if a later one follows it, because that can be taken back: otherwise a value of any size could wait
+ * behind a small one.
+ */
+export function createMonthCosts(
+  { month, account, usage, subscriptionId }: ReadMonth,
+  now: Date,
+  { byPeak = false } = {},
+): MonthCosts {
   const until = month < toMonth(now) ? undefined : now;
   const ofDays = totalOf(chargeMonth({ month, account, usage: [] }, until));
   // What a month costs depends on nothing else of its usage.
   const quantities = new Map<string, Quantity>();
   const join = (added: Quantity): void => {
     const known = quantities.get(keyOf(added));
-    quantities.set(keyOf(added), known === undefined ? added : joined(known, added));
+    quantities.set(keyOf(added), known === undefined ? added : joined(known, added, byPeak));
   };
   for (const { quantity, ...each } of usage) if (!each.isTrial) join({ ...each, millionths: toMillionths(quantity) });
   let ofUsage: bigint | undefined;
@@ -58,16 +66,21 @@ export function createMonthCosts({ month, account, usage, subscriptionId }: Read
       if (!record.isTrial && !isValue(record.aggregation)) change(quantityOf(record, subscriptionId, -1n));
     },
     addBelow: (limit, record) => {
+      if (record.isTrial) return null;
       const before = total();
-      const key = keyOf(quantityOf(record, subscriptionId));
-      const kept = quantities.get(key);
-      add(record);
+      const added = quantityOf(record, subscriptionId);
+      const kept = quantities.get(keyOf(added));
+      if (kept === undefined || record.aggregation !== "LATEST") add(record);
+      else quantities.set(keyOf(added), added);
+      ofUsage = undefined;
       const after = total();
-      if (after <= limit || after <= before) return null;
-      if (kept === undefined) quantities.delete(key);
-      else quantities.set(key, kept);
-      ofUsage = before - ofDays;
-      return after;
+      const isRefused = after > limit && after > before;
+      if (isRefused && kept === undefined) quantities.delete(keyOf(added));
+      if (kept !== undefined && (isRefused || record.aggregation === "LATEST")) {
+        quantities.set(keyOf(added), isRefused ? kept : joined(kept, added, byPeak));
+      }
+      ofUsage = isRefused ? before - ofDays : undefined;
+      return isRefused ? after : null;
     },
   };
 }
@@ -90,8 +103,8 @@ function toMillionths(decimal: string): bigint {
 const keyOf = ({ subscriptionId, planId, metric, aggregation }: Quantity): string =>
   isValue(aggregation) ? `${aggregation} ${metric}` : `${subscriptionId} ${planId}`;
 
-function joined(known: Quantity, added: Quantity): Quantity {
-  switch (added.aggregation) {
+function joined(known: Quantity, added: Quantity, byPeak: boolean): Quantity {
+  switch (byPeak && added.aggregation === "LATEST" ? "MAX" : added.aggregation) {
     case "MAX":
       return added.millionths > known.millionths ? added : known;
     case "LATEST":

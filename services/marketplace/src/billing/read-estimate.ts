@@ -7,6 +7,7 @@ import { toChargeLine } from "./charge-line.ts";
 import { readCredits } from "./credits.ts";
 import { estimateSubscription } from "./estimate-subscription.ts";
 import { findLimitInForce, type LimitInForce } from "./limit-in-force.ts";
+import { findLeastLimit } from "./require-below-spend-limit.ts";
 import type { UsageLimits } from "./usage-limits.ts";
 
 export interface BillingDeps {
@@ -38,6 +39,8 @@ export async function readEstimate(
   const mayReadLimit = findRoleForOrganisation(caller, orgAlias, limitReaderRoles) !== undefined;
   const limit = mayReadLimit ? await findLimitInForce(database, { id: subscriptionId, plan }, usageLimits) : undefined;
   const spendLimit = limit === undefined ? null : toSpendLimit(limit, currency);
+  const least = limit && (await findLeastLimit(database, subscriptionId, { limit, month }));
+  const leastLimit = least === undefined ? null : Number(least);
   return {
     month,
     currency,
@@ -46,6 +49,7 @@ export async function readEstimate(
     projectedTotal: estimate.projectedTotal - credited,
     credited,
     spendLimit,
+    leastLimit,
   };
 }
 

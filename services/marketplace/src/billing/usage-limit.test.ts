@@ -103,11 +103,15 @@ describe("usage without a limit of the practice's own", () => {
     const notices = await query<{ subject: string; detail: string }>("select subject, detail from notices");
     assert.equal(notices.length, 1);
     assert.match(notices[0]?.subject ?? "", / is paused at its limit: 10\.20 of 10\.20 USD/);
-    assert.match(notices[0]?.detail ?? "", /^Usage that would have cost more was rejected/);
+    // The cheapest of the rejected ones, a note, when 52 were counted.
+    const advice =
+      /^Usage that would have cost more was rejected\. It is paused\. .* raise the limit to at least 11\.05 USD/;
+    assert.match(notices[0]?.detail ?? "", advice);
     const audit = await json<AuditPage>(
       marketplace.requestAs("riverside-admin", "/organisations/riverside-clinic/audit?action=subscription.pause"),
     );
-    assert.equal(audit.items[0]?.actor.role, "vendor-developer", "nobody of the practice has set that limit");
+    const { issuer, role } = audit.items[0]?.actor ?? {};
+    assert.deepEqual([issuer, role], ["marketplace", "operator"], "nobody of the practice has set that limit");
     assert.deepEqual(await report(id, usageOf(1)), [["rejected", "The subscription was paused at that time."]]);
     // Within 35 days, what occurred before the pause may be sent again once the limit is higher.
     await json(limit(id, 20_000));
@@ -193,6 +197,11 @@ describe("usage without a limit of the practice's own", () => {
     assert.match(String(third?.[1]), /100000 records were counted today/);
     await query("update usage_reporters set day = day - 1 where subscription_id = $1", id);
     assert.deepEqual(await report(id, usageOf(0)), [accepted]);
+    // What the spend limit refuses makes no room for what nobody has compared with it.
+    await query("update usage_reporters set records = 99999 where subscription_id = $1", id);
+    const [refusedOne, tooMany] = await report(id, usageOf(60), usageOf(4e14));
+    assert.deepEqual(refusedOne, refused);
+    assert.match(String(tooMany?.[1]), /100000 records were counted today/);
   });
 
   test("has the practice's limit where that is set when subscribing, and the default again when it is removed", async () => {

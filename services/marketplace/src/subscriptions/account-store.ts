@@ -1,5 +1,5 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import { executePrepared } from "@ehr-marketplace/service-kit/database";
+import { executeDeferred, executePrepared } from "@ehr-marketplace/service-kit/database";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 
@@ -92,14 +92,23 @@ export async function findAccountRows(
   return rows;
 }
 
+const lockStatement = (organisationId: string, appId: string) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`account ${organisationId} ${appId}`}, 0))`;
+
 /** Until the transaction ends. Subscriptions are locked before accounts are. */
 export async function lockAccountRows(
   transaction: Transaction<DB>,
   { organisationId, appId }: Pick<AccountRow, "organisationId" | "appId">,
 ): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`account ${organisationId} ${appId}`}, 0))`.execute(
-    transaction,
-  );
+  await lockStatement(organisationId, appId).execute(transaction);
+}
+
+/** The same with the next statement. */
+export async function deferAccountLock(
+  transaction: Transaction<DB>,
+  { organisationId, appId }: Pick<AccountRow, "organisationId" | "appId">,
+): Promise<void> {
+  await executeDeferred(transaction, "lock-account", lockStatement(organisationId, appId));
 }
 
 /** On sale or not. */

@@ -2,7 +2,6 @@ import type { Transaction } from "kysely";
 import { isContinued } from "../billing/charged-days.ts";
 import { keepSpendLimit } from "../billing/keep-spend-limit.ts";
 import { toMonth } from "../billing/month.ts";
-import { getPlan } from "../catalog/find-offer.ts";
 import type { DB } from "../database-schema.ts";
 import { rememberLateChange } from "../usage/read-late-usage.ts";
 import { findPreviousSubscription } from "./subscription-store.ts";
@@ -23,9 +22,8 @@ export async function continueAccount(
   transaction: Transaction<DB>,
   { id, organisationId, appId, currency, now }: NewInAccount,
 ): Promise<{ isContinued: boolean }> {
-  const previous = await findPreviousSubscription(transaction, { id, organisationId, appId });
+  const previous = await findPreviousSubscription(transaction, { id, organisationId, appId, currency });
   if (previous === undefined) return { isContinued: false };
-  if ((await getPlan(transaction, previous.planId)).currency !== currency) return { isContinued: false };
   await keepSpendLimit(transaction, { from: previous.id, to: id });
   const month = toMonth(previous.cancelledAt);
   if (isContinued(previous, { createdAt: now }) && month < toMonth(now)) {

@@ -1,6 +1,7 @@
 import type { EventApp, PricingPlanDto, SubscriptionDto } from "@ehr-marketplace/contracts";
 import type { Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
+import { deferAccountLock } from "./account-store.ts";
 import { subscriptionNotFound } from "./read-subscriptions.ts";
 import { lockSubscription } from "./subscription-store.ts";
 
@@ -15,7 +16,7 @@ export interface LockedForUsage {
   vendorId: string;
 }
 
-/** Locks the subscription whose usage a vendor reports, until the transaction ends. Those to other vendors' apps are not found. */
+/** Locks the subscription whose usage a vendor reports, and its account, until the transaction ends. Those to other vendors' apps are not found. */
 export async function lockMeteredSubscription(
   transaction: Transaction<DB>,
   vendorSlug: string,
@@ -24,6 +25,8 @@ export async function lockMeteredSubscription(
   const locked = await lockSubscription(transaction, subscriptionId);
   if (locked === undefined || locked.vendorSlug !== vendorSlug) throw subscriptionNotFound();
   const { row, app, vendorId } = locked;
+  // All of an account's subscriptions have one limit.
+  await deferAccountLock(transaction, { organisationId: row.organisation_id, appId: row.app_id });
   return {
     id: row.id,
     status: row.status as SubscriptionDto["status"],

@@ -1,8 +1,8 @@
 import type { PricingPlanDto } from "@ehr-marketplace/contracts";
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { SubscriptionInAccount } from "./account.ts";
-import { type AccountRow, findAccountRows, lockAccountRows } from "./account-store.ts";
+import { type AccountRow, findAccountRows } from "./account-store.ts";
 import { addPlans, getKnownPlan, type KnownPlans } from "./known-plans.ts";
 
 export interface AccountedSubscription
@@ -31,12 +31,6 @@ export async function readAccounts(
   const keyOf = ({ organisationId, appId, plan }: AccountedSubscription): string =>
     `${organisationId} ${appId} ${plan.currency}`;
   return [...Map.groupBy(subscriptions, keyOf).values()];
-}
-
-/** Lets what is added to an account's subscriptions, of which a transaction locks one, follow each other. */
-export async function lockAccount(transaction: Transaction<DB>, account: ReadAccount): Promise<void> {
-  const [first, ...others] = account;
-  if (first !== undefined && others.length > 0) await lockAccountRows(transaction, first);
 }
 
 function toSubscription(

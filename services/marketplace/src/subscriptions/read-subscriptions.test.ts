@@ -285,7 +285,7 @@ describe("reading subscriptions", () => {
     assert.equal((await get(lumen.id, "lumen-medical")).status, 200);
     await assertProblem(await get(lumen.id, "northwind-health"), 404, "subscription-not-found");
     for (const id of [lumen.id, missing]) {
-      await assertProblem(await get(id), 403, "forbidden");
+      await assertProblem(await get(id), 400, "invalid-request");
       await assertProblem(await get(id, "copperfinch"), 403, "forbidden");
     }
   });

@@ -126,11 +126,12 @@ export async function findNthCreation(
 /** The one that the organisation had of the app before this one. */
 export async function findPreviousSubscription(
   database: Kysely<DB>,
-  { id, organisationId, appId }: { id: string; organisationId: string; appId: string },
-): Promise<{ id: string; cancelledAt: Date; planId: string } | undefined> {
-  const { rows } = await sql<{ id: string; cancelledAt: Date; planId: string }>`
-    select id, cancelled_at as "cancelledAt", pricing_plan_id as "planId" from subscriptions
+  { id, organisationId, appId, currency }: { id: string; organisationId: string; appId: string; currency: string },
+): Promise<{ id: string; cancelledAt: Date } | undefined> {
+  const { rows } = await sql<{ id: string; cancelledAt: Date }>`
+    select id, cancelled_at as "cancelledAt" from subscriptions
     where organisation_id = ${organisationId} and app_id = ${appId} and id <> ${id} and cancelled_at is not null
+      and (select dto ->> 'currency' from plan_records where plan_records.id = pricing_plan_id) = ${currency}
     order by created_at desc, id desc limit 1`.execute(database);
   return rows[0];
 }

@@ -3,7 +3,7 @@ import { rateLimitProblem } from "@ehr-marketplace/service-kit/http";
 import type { Queue } from "@ehr-marketplace/service-kit/queue";
 import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
-import { enforceUsageLimit } from "../billing/enforce-spend-limit.ts";
+import { enforceSpendLimit, enforceUsageLimit } from "../billing/enforce-spend-limit.ts";
 import { deferUsageLimit } from "../billing/limit-in-force.ts";
 import { limitUsage } from "../billing/limit-usage.ts";
 import type { UsageLimits } from "../billing/usage-limits.ts";
@@ -86,10 +86,12 @@ export async function reportUsage(
     const isEventDue = batch.counted.length > 0;
     const at = nextInstant(now, reporter?.reportedAt ?? locked.createdAt);
     const reportedAt = isEventDue ? at : (reporter?.reportedAt ?? null);
-    const counts = { day: today.day, records: today.records + batch.counted.length };
+    const counts = { day: today.day, records: today.records + batch.counted.length + limited.refused.size };
     await upsertReporter(transaction, id, { ...rate, ...counts, reportedAt });
     if (isEventDue) await recordUsageReported(queue, eventOf(locked, batch.counted), at);
     await enforceUsageLimit(transaction, queue, limited, { id, limit, by, now });
+    // What remains of a value, or of a tier, can cost more than what was taken back.
+    if (batch.voided.length > 0) await enforceSpendLimit(transaction, queue, { id, limit, by, now });
     return { results: batch.results };
   });
 }

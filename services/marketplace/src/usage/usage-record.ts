@@ -145,6 +145,8 @@ export function decideBatch(
 ): DecidedBatch {
   const known = new Map(stored.map((each) => [keyOf(each), each]));
   const batch: DecidedBatch = { results: [], counted: [], voided: [] };
+  // Also those that the limit refuses: otherwise they would make room for others, whose costs nobody has compared.
+  let taken = 0;
   for (const record of records) {
     if ("malformed" in record) {
       batch.results.push({ id: record.id, ...rejected(record.malformed) });
@@ -155,8 +157,9 @@ export function decideBatch(
     const decide = (at: Date): Decision => {
       const same = known.get(keyOf({ id: record.id, occurredAt: at }));
       if (record.void === true) return decideVoid(same);
-      const left = allowance - batch.counted.length;
-      return refuse(decideRecord(record, at, same, subscription), { allowance: left, refused });
+      const decision = decideRecord(record, at, same, subscription);
+      if (decision.counted !== undefined) taken += 1;
+      return refuse(decision, { allowance: allowance - taken + 1, refused });
     };
     const { status, reason, counted, voided } =
       occurredAt === undefined || wrongTime !== undefined ? rejected(wrongTime ?? "") : decide(occurredAt);

@@ -105,6 +105,8 @@ export const moneyTexts = {
       restored: "The default limit is back.",
     },
     thenResume: "Resume the app to use it again.",
+    stillTooLow: (least: string): string =>
+      `That is still too low to resume the app this month: it takes at least ${least}.`,
     dialog: {
       title: (app: string): string => `Limit what ${app} costs`,
       text: (app: string, practice: string): string =>
@@ -149,7 +151,10 @@ export const moneyTexts = {
       title: (app: string): string => `${app} is paused because its spend limit is reached`,
       text: "It doesn't work in your EHR until it is resumed. Days on which it is paused throughout (UTC) have no fixed price, unless you raise the limit in the same month and resume it.",
       amounts: (month: string, spent: string, limit: string): string => `${month} so far: ${spent}. Limit: ${limit}.`,
-      admin: "Raise the limit, then resume the app. Or resume it next month.",
+      admin: (least: string | undefined): string =>
+        least === undefined
+          ? "Raise the limit, then resume the app. Or resume it next month."
+          : `More usage was reported than the limit allows, and it was rejected. Raise the limit to at least ${least}, then resume the app. Or resume it next month.`,
       member: "An admin of your practice can raise the limit and resume it.",
     },
   },

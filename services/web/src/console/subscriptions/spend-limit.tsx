@@ -27,9 +27,13 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
   if (isCancelled && spendLimit === null) return null;
   const name = app?.name ?? appSlug;
   const close = (): void => setAction(undefined);
-  const finish = (text: string): void => {
+  /** With the new limit, unless it is the default, which isn't known here. */
+  const finish = (text: string, amount?: number): void => {
     close();
-    setDone(pauseReason === "SPEND_LIMIT" ? `${text} ${t.thenResume}` : text);
+    const { leastLimit } = estimate;
+    const isEnough = !leastLimit || (amount !== undefined && amount >= leastLimit);
+    const next = isEnough ? t.thenResume : t.stillTooLow(formatMoney(leastLimit, currency));
+    setDone(pauseReason === "SPEND_LIMIT" ? `${text} ${next}` : text);
   };
   return (
     <Stack gap="sm">
@@ -60,7 +64,7 @@ export function SpendLimit({ isAdmin, action, setAction, ...of }: SpendLimitProp
           name={name}
           estimate={estimate}
           onClose={close}
-          onDone={(amount) => finish(t.done.set(formatMoney(amount, currency)))}
+          onDone={(amount) => finish(t.done.set(formatMoney(amount, currency)), amount)}
         />
       )}
       <RemoveLimitDialog
@@ -121,6 +125,7 @@ export function SpendLimitPause({
   if (!isPaused) return null;
   const { app, appSlug } = subscription;
   const spendLimit = estimate?.spendLimit ?? null;
+  const least = estimate?.leastLimit ? formatMoney(estimate.leastLimit, estimate.currency) : undefined;
   return (
     <Alert color="warning" variant="light" className="notice warning" title={t.paused.title(app?.name ?? appSlug)}>
       <Stack gap="xs">
@@ -134,7 +139,7 @@ export function SpendLimitPause({
             )}
           </Text>
         )}
-        <Text size="sm">{isAdmin ? t.paused.admin : t.paused.member}</Text>
+        <Text size="sm">{isAdmin ? t.paused.admin(least) : t.paused.member}</Text>
       </Stack>
     </Alert>
   );
