@@ -1,6 +1,6 @@
 import { escapeHtml, limitRate, Problem, pageHeaders, renderPage } from "@ehr-marketplace/service-kit/http";
 import type { KeyedDigest } from "@ehr-marketplace/service-kit/secrets";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Confirmation, readConfirmationToken } from "./confirmation-token.ts";
 import { nameKinds } from "./kind-names.ts";
 import { findAudienceTitle } from "./notice-audience.ts";
@@ -66,15 +66,24 @@ export async function mailLinkRoutes(scope: FastifyInstance, options: MailLinkOp
 
 function registerPage<Link>(scope: FastifyInstance, { path, read, show, act }: LinkPage<Link>): void {
   const linkOf = (request: FastifyRequest): Link => read((request.query as { token: string }).token);
-  scope.get(path, { config: { access: "anyone" }, schema }, async (request, reply) => {
-    const page = await show(linkOf(request));
-    return reply.headers(headers).send(render(page));
-  });
-  scope.post(path, { config: { access: "anyone" }, schema }, async (request, reply) => {
-    const page = await act(linkOf(request), request.id);
-    return reply.headers(headers).send(render(page));
-  });
+  const options = { config: { access: "anyone" }, schema } as const;
+  const send = async (request: FastifyRequest, reply: FastifyReply, makePage: () => Promise<Page>) => {
+    try {
+      return await reply.headers(headers).send(render(await makePage()));
+    } catch (error) {
+      // A browser shows a page; programs get the problem.
+      if (!(error instanceof Problem) || !request.headers.accept?.includes("text/html")) throw error;
+      return reply.code(error.kind.status).headers(headers).send(render(brokenLink));
+    }
+  };
+  scope.get(path, options, (request, reply) => send(request, reply, async () => show(linkOf(request))));
+  scope.post(path, options, (request, reply) => send(request, reply, () => act(linkOf(request), request.id)));
 }
+
+const brokenLink: Page = {
+  title: "This link no longer works",
+  text: "It has expired, or the email address was changed. An admin can send a new link, or change which emails you get, in the notice settings.",
+};
 
 const unsubscribePage = ({ unsubscribeDigest: digest, ...deps }: MailLinkOptions): LinkPage<Unsubscription> => ({
   path: "/notices/unsubscribe",

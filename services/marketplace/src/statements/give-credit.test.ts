@@ -109,7 +109,7 @@ describe("POST /admin/subscriptions/{id}/credits", () => {
       const { items } = await get<NoticePage>(persona, path);
       const [notice, ...others] = items.filter(({ kind }) => kind === "credit");
       assert.deepEqual(others, []);
-      assert.match(notice?.subject ?? "", /^12\.00 USD is credited/);
+      assert.match(notice?.subject ?? "", / got a credit of 12\.00 USD /);
       assert.match(notice?.detail ?? "", /The app was down on 3 May$/);
     }
   });

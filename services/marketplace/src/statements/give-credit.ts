@@ -113,15 +113,15 @@ function noticesOf(
     {
       ...notice,
       audience: { organisationId: row.organisation_id },
-      subject: `${given} is credited for ${app.name} in ${month} (${row.org_alias})`,
-      detail: `Your statement of ${month} is lower by it: ${text}`,
+      subject: `You got a credit of ${given} for ${app.name} in ${month} (${row.org_alias})`,
+      detail: `Reason: ${text}`,
       link: subscriptionPage(row.org_alias, row.id),
     },
     {
       ...notice,
       audience: { vendorId },
-      subject: `${given} is credited to ${row.org_alias} for ${app.name} in ${month}`,
-      detail: `It lowers your statement of ${month}, and the commission on it: ${text}`,
+      subject: `${row.org_alias} got a credit of ${given} for ${app.name} in ${month}`,
+      detail: `It lowers your earnings of ${month}, and the commission on them. Reason: ${text}`,
       link: null,
     },
   ];

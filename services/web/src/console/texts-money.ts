@@ -48,7 +48,7 @@ export const moneyTexts = {
     correction: (month: string): string =>
       `Corrects ${month}, which was final: usage was reported or taken back later, or you subscribed again within seven days.`,
     credit: "Credit",
-    creditText: "Credit: given back by the marketplace.",
+    creditText: "Credit from the marketplace.",
     totalIn: (currency: string): string => `Total in ${currency}`,
     empty: "Nothing was charged in this month",
     emptyText:

@@ -14,7 +14,7 @@ export const recordTexts = {
     "subscription.change-terms": "Plan changed",
     "subscription.set-spend-limit": "Spend limit set",
     "subscription.remove-spend-limit": "Spend limit removed",
-    "subscription.credit": "Credited",
+    "subscription.credit": "Credit given",
     "subscription.lift-block": "Block lifted",
     "subscription.install-draft": "Draft of an app installed",
     "listing.sandbox-launch": "Draft of an app launched",
@@ -72,7 +72,7 @@ export const recordTexts = {
         text: undefined,
         goTo: "Show the subscription",
       },
-      credit: { name: "The marketplace gives something back", text: undefined, goTo: "Show its costs" },
+      credit: { name: "You get a credit", text: undefined, goTo: "Show its costs" },
     },
   },
   noticeMails: {
