@@ -94,7 +94,7 @@ describe("what a practice pays, in the console", () => {
     await page.reload();
     await drawer.getByText(`${scribe} is paused because its spend limit is reached`).waitFor();
     await drawer.getByText("so far: $8.50. Limit: $10.00.").waitFor();
-    await drawer.getByText("Raise the limit, then resume the app.").waitFor();
+    await drawer.getByText("Raise the limit to at least $10.20, then resume the app.").waitFor();
     await assertAccessible(page, "paused for its limit");
     const resume = page.getByRole("dialog", { name: `Resume ${scribe}?` });
     await drawer.getByRole("button", { name: "Resume" }).click();
