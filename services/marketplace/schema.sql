@@ -3019,11 +3019,11 @@ CREATE INDEX listings_by_vendor ON public.listings USING btree (vendor_id, creat
 
 CREATE UNIQUE INDEX media_by_content ON public.media USING btree (app_id, kind, sha256) WHERE (deleting_at IS NULL);
 
-CREATE INDEX media_by_sha256 ON public.media USING btree (sha256);
+CREATE INDEX media_by_sha256 ON public.media USING btree (vendor_id, sha256);
 
 CREATE INDEX media_by_source ON public.media USING btree (app_id, kind, source_sha256) WHERE ((deleting_at IS NULL) AND (source_sha256 IS NOT NULL));
 
-CREATE INDEX media_by_source_sha256 ON public.media USING btree (source_sha256) WHERE (source_sha256 IS NOT NULL);
+CREATE INDEX media_by_source_sha256 ON public.media USING btree (vendor_id, source_sha256) WHERE (source_sha256 IS NOT NULL);
 
 CREATE INDEX media_by_vendor ON public.media USING btree (vendor_id, created_at);
 

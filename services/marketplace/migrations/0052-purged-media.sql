@@ -1,11 +1,11 @@
 -- Files that an operator has purged. `deleting_at` is set, too: so nothing shows or uses them, also in processes of the previous version.
--- The row stays, because revisions refer to it, and so that the same file is refused when it is uploaded again.
+-- The row stays, because revisions refer to it, and so that the same file is refused when its vendor uploads it again.
 alter table media
   add column purged_at timestamptz,
   add constraint media_purged_is_deleting check (purged_at is null or deleting_at is not null) not valid;
 grant update (purged_at) on media to marketplace_service;
-create index media_by_sha256 on media (sha256);
-create index media_by_source_sha256 on media (source_sha256) where source_sha256 is not null;
+create index media_by_sha256 on media (vendor_id, sha256);
+create index media_by_source_sha256 on media (vendor_id, source_sha256) where source_sha256 is not null;
 
 create function media_keep_purged() returns trigger language plpgsql as $$
 begin

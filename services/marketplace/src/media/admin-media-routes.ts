@@ -18,7 +18,7 @@ export async function adminMediaRoutes(scope: FastifyInstance, options: PurgeDep
         operationId: "purgeMedia",
         summary: "Purge a file",
         description:
-          "For a file that must not be shown to anybody, such as a screenshot with a patient's name. Its bytes are deleted, in all listings that have the same file, and the file can't be uploaded again. The catalog shows another icon, or a screenshot less; the link of a document is 410. It can't be undone. Repeating it changes nothing.",
+          "For a file that must not be shown to anybody, such as a screenshot with a patient's name. Its bytes are deleted, in all listings of its vendor that have the same file, and the vendor can't upload it again. Other vendors' files with the same content stay: purge each of them. The catalog shows another icon, or a screenshot less; the link of a document is 410. It can't be undone. Repeating it changes nothing.",
         params: purgedMediaParams,
         response: { 204: noContent, ...problemResponses(401, 403, 404, 413, 415) },
       },

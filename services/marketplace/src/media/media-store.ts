@@ -3,7 +3,7 @@ import type { DB, Media, UnstoredUploads } from "../database-schema.ts";
 
 export type MediaRow = Selectable<Media>;
 
-/** Serialises the uploads of a vendor where they are counted, so that their number is bounded. */
+/** Serialises the uploads of a vendor where they are counted, so that their number is bounded, and with purges of its files. */
 export async function lockUploads(transaction: Transaction<DB>, vendorId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`media of ${vendorId}`}, 0))`.execute(transaction);
 }

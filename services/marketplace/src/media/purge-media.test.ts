@@ -44,6 +44,12 @@ describe("files that the public must not read any more", () => {
     assert.equal(response.status, 200, await response.clone().text());
   };
 
+  const refused = async (who: Persona, slug: string, kind: string, body: Buffer): Promise<void> => {
+    const headers = { "content-type": kind === "document" ? "application/pdf" : "image/png" };
+    const response = await northwind.request(who, `/developer/apps/${slug}/media?kind=${kind}`, { body, headers });
+    await assertProblem(response, 422, "unusable-file");
+  };
+
   test("files of a suspended app are 410 at once, and 200 again once it is reinstated", async () => {
     await northwind.publish("gone-for-now");
     const icon = (await shown("gone-for-now")).iconUrl.split("/").at(-1) ?? "";
@@ -65,31 +71,28 @@ describe("files that the public must not read any more", () => {
     assert.equal(await status(icon, { headers }), 304);
   });
 
-  test("a purged file is gone in every listing of every vendor, and can't be uploaded again", async () => {
+  test("a purged file is gone in every listing of its vendor, which can't upload it again", async () => {
     const picture = await plain(640, 400, "rgb(9, 9, 9)").png().toBuffer();
     const copies: string[] = [];
-    for (const [publisher, slug] of [
-      [northwind, "purged-here"],
-      [lumen, "purged-there"],
-    ] as const) {
-      await publisher.create(slug);
-      const { id } = await publisher.upload(slug, "screenshot", picture);
-      const other = await publisher.upload(slug, "screenshot");
-      const icon = await publisher.upload(
+    for (const slug of ["purged-here", "purged-there"]) {
+      await northwind.create(slug);
+      const { id } = await northwind.upload(slug, "screenshot", picture);
+      const other = await northwind.upload(slug, "screenshot");
+      const icon = await northwind.upload(
         slug,
         "icon",
         await plain(512, 512, slug.endsWith("here") ? "red" : "blue")
           .png()
           .toBuffer(),
       );
-      await publisher.edit(slug, {
+      await northwind.edit(slug, {
         icon: icon.id,
         screenshots: [
           { media: id, text: "A patient's name" },
           { media: other.id, text: "A note" },
         ],
       });
-      await publisher.approve(await publisher.submit(slug));
+      await northwind.approve(await northwind.submit(slug));
       assert.deepEqual(await status(id), 200);
       copies.push(id);
     }
@@ -115,16 +118,12 @@ describe("files that the public must not read any more", () => {
     const { problems } = (await check.json()) as ListingCheck;
     assert.ok(problems.some(({ pointer, code }) => code === "media-unknown" && pointer === "/screenshots/0/media"));
 
-    const upload = (slug: string, kind: string, body: Buffer): Promise<Response> =>
-      northwind.request("northwind-developer", `/developer/apps/${slug}/media?kind=${kind}`, {
-        body,
-        headers: { "content-type": "image/png" },
-      });
-    await assertProblem(await upload("purged-here", "screenshot", picture), 422, "unusable-file");
+    await refused("northwind-developer", "purged-here", "screenshot", picture);
     // Other bytes with the same pixels.
     const resaved = await plain(640, 400, "rgb(9, 9, 9)").png({ compressionLevel: 1 }).toBuffer();
     assert.notDeepEqual(resaved, picture);
-    await assertProblem(await upload("purged-here", "screenshot", resaved), 422, "unusable-file");
+    await northwind.create("purged-elsewhere");
+    await refused("northwind-developer", "purged-elsewhere", "screenshot", resaved);
 
     const repeated = await purge(there);
     assert.equal(repeated.status, 204, "it is purged already");
@@ -137,7 +136,7 @@ describe("files that the public must not read any more", () => {
         ),
       ),
       new Set([
-        JSON.stringify(["vendor:lumen-medical", "purged-there", there]),
+        JSON.stringify(["vendor:northwind-health", "purged-there", there]),
         JSON.stringify(["vendor:northwind-health", "purged-here", here]),
       ]),
     );
@@ -154,11 +153,46 @@ describe("files that the public must not read any more", () => {
       },
       new Date(Date.now() + 90 * 86_400_000),
     );
-    await assertProblem(await upload("purged-here", "screenshot", picture), 422, "unusable-file");
+    await refused("northwind-developer", "purged-here", "screenshot", picture);
     for (const statement of ["delete from media where id = $1", "update media set purged_at = null where id = $1"]) {
       const undone = withClient(marketplace.database.ownerUrl, (client) => client.query(statement, [here]));
       await assert.rejects(undone, /is purged for ever/);
     }
+  });
+
+  test("a vendor keeps its files when an impostor's copies of them are purged, and can upload them again", async () => {
+    await northwind.create("original");
+    const icon = await northwind.upload("original", "icon", await plain(640, 640, "rgb(7, 8, 9)").png().toBuffer());
+    const baa = await northwind.upload("original", "document", pdf("the original's"));
+    await northwind.edit("original", { icon: icon.id, baaDocument: baa.id });
+    await northwind.approve(await northwind.submit("original"));
+    await northwind.create("original-too");
+    await lumen.create("impostor");
+    await lumen.create("impostor-too");
+
+    for (const [kind, { id }] of [
+      ["icon", icon],
+      ["document", baa],
+    ] as const) {
+      const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
+      const bytes = await bytesOf(await read(id));
+      const copy = await lumen.upload("impostor", kind, bytes);
+      const stored = await lumen.request("lumen-developer", `/developer/apps/impostor/media/${copy.id}`);
+      assert.deepEqual(await bytesOf(stored), bytes, "encoding it again changes nothing");
+
+      assert.equal((await purge(copy.id)).status, 204);
+      const kept = await read(id);
+      assert.equal(kept.status, 200);
+      assert.deepEqual(await bytesOf(kept), bytes);
+      assert.equal((await northwind.upload("original", kind, bytes)).id, id);
+      await northwind.upload("original-too", kind, bytes);
+      for (const slug of ["impostor", "impostor-too"]) await refused("lumen-developer", slug, kind, bytes);
+    }
+    const { iconUrl } = await shown("original");
+    assert.ok(iconUrl.endsWith(icon.id));
+
+    assert.equal((await purge(icon.id)).status, 204, "an operator who wants it gone everywhere purges each");
+    assert.equal(await status(icon.id), 410);
   });
 
   test("a purged icon is replaced in the catalog, a purged agreement stays named and can't be read", async () => {
@@ -189,14 +223,6 @@ describe("files that the public must not read any more", () => {
     );
     assert.equal((await purge(first.id)).status, 204);
     await assertProblem(await purge("00000000-0000-7000-8000-000000000000"), 404, "media-not-found");
-    const again = await northwind.request(
-      "northwind-developer",
-      "/developer/apps/purged-meanwhile/media?kind=document",
-      {
-        body: pdf("meanwhile"),
-        headers: { "content-type": "application/pdf" },
-      },
-    );
-    await assertProblem(again, 422, "unusable-file");
+    await refused("northwind-developer", "purged-meanwhile", "document", pdf("meanwhile"));
   });
 });

@@ -5,8 +5,8 @@ import { recordAudits } from "../audit/record-audit.ts";
 import type { DB } from "../database-schema.ts";
 import { mediaProblems } from "./media-errors.ts";
 import type { MediaStorage } from "./media-storage.ts";
-import { deleteMarked } from "./media-store.ts";
-import { findPurgeable, findPurgedObjects, isPurged, lockPurges, markPurged } from "./purge-store.ts";
+import { deleteMarked, lockUploads } from "./media-store.ts";
+import { type Content, findPurgeable, findPurgedObjects, isPurged, markPurged } from "./purge-store.ts";
 import { mediaNotFound, storageUnavailable } from "./read-media.ts";
 import { sandboxIconPath } from "./sandbox-icon.ts";
 
@@ -21,8 +21,8 @@ export interface PurgeDeps {
 const maxObjectsDeletedAtOnce = 100;
 
 /**
- * Purges a file: what has the same content, in whatever listing, is gone for everybody and can't be uploaded again. Repeating it changes
- * nothing, but deletes objects that couldn't be deleted.
+ * Purges a file: what has the same content, in whatever listing of its vendor, is gone for everybody, and the vendor can't upload it again.
+ * Repeating it changes nothing, but deletes objects that couldn't be deleted.
  */
 export async function purgeMedia(
   { database, storage, clock, publicUrl }: PurgeDeps,
@@ -30,11 +30,12 @@ export async function purgeMedia(
   id: string,
 ): Promise<void> {
   const content = await database.transaction().execute(async (transaction) => {
-    await lockPurges(transaction);
     const row = await findPurgeable(transaction, id);
     if (row === undefined) throw mediaNotFound();
-    const found = { sha256: row.sha256, sourceSha256: row.source_sha256 };
+    const found: Content = { vendorId: row.vendor_id, sha256: row.sha256, sourceSha256: row.source_sha256 };
     if (row.purged_at !== null) return found;
+    // Otherwise an upload that isn't committed yet would escape.
+    await lockUploads(transaction, row.vendor_id);
     const at = clock();
     const files = await markPurged(transaction, found, { at, iconUrl: `${publicUrl}${sandboxIconPath}` });
     await recordAudits(
@@ -60,8 +61,8 @@ export async function purgeMedia(
   }
 }
 
-/** What an operator has purged doesn't come back. */
-export async function refusePurged(database: Kysely<DB>, content: Parameters<typeof isPurged>[1]): Promise<void> {
+/** What an operator has purged doesn't come back from the same vendor. */
+export async function refusePurged(database: Kysely<DB>, content: Content): Promise<void> {
   if (!(await isPurged(database, content))) return;
   const detail = "An operator of the marketplace has removed this file. Use another one, or contact the operator.";
   throw new Problem(mediaProblems.unusableFile, detail);

@@ -2,27 +2,17 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type { DB } from "../database-schema.ts";
 import type { MediaRow } from "./media-store.ts";
 
-const lockName = "purges of media";
-
-/** Until the transaction ends, no upload inserts a file: otherwise one that isn't committed yet would escape the purge. */
-export async function lockPurges(transaction: Transaction<DB>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${lockName}, 0))`.execute(transaction);
-}
-
-/** Waits for purges, and not for other uploads. */
-export async function lockPurgesForUpload(transaction: Transaction<DB>): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(hashtextextended(${lockName}, 0))`.execute(transaction);
-}
-
-interface Content {
+/** Of one vendor: another's files with the same bytes may be the originals, which an impostor has copied. */
+export interface Content {
+  vendorId: string;
   /** Of the stored bytes. */
   sha256?: string;
   /** Of the bytes as they were sent. */
   sourceSha256: string | null;
 }
 
-const hasContent = ({ sha256 = "", sourceSha256 }: Content) =>
-  sql<boolean>`(media.sha256 = ${sha256} or media.source_sha256 = ${sourceSha256})`;
+const hasContent = ({ vendorId, sha256 = "", sourceSha256 }: Content) =>
+  sql<boolean>`(media.vendor_id = ${vendorId} and (media.sha256 = ${sha256} or media.source_sha256 = ${sourceSha256}))`;
 
 export async function isPurged(database: Kysely<DB>, content: Content): Promise<boolean> {
   const found = await database
@@ -39,10 +29,10 @@ export async function isPurged(database: Kysely<DB>, content: Content): Promise<
 export function findPurgeable(
   database: Kysely<DB>,
   id: string,
-): Promise<Pick<MediaRow, "sha256" | "source_sha256" | "purged_at"> | undefined> {
+): Promise<Pick<MediaRow, "vendor_id" | "sha256" | "source_sha256" | "purged_at"> | undefined> {
   return database
     .selectFrom("media")
-    .select(["sha256", "source_sha256", "purged_at"])
+    .select(["vendor_id", "sha256", "source_sha256", "purged_at"])
     .where("id", "=", id)
     .where((where) => where.or([where("deleting_at", "is", null), where("purged_at", "is not", null)]))
     .executeTakeFirst();
@@ -55,7 +45,7 @@ export interface PurgedFile {
   was_public: boolean;
 }
 
-/** Marks all files with the content, of any listing, and takes them out of the catalog. */
+/** Marks all files with the content, of any listing of the vendor, and takes them out of the catalog. */
 export async function markPurged(
   transaction: Transaction<DB>,
   content: Content,

@@ -22,7 +22,6 @@ import {
   postponeDeletion,
 } from "./media-store.ts";
 import { refusePurged } from "./purge-media.ts";
-import { lockPurgesForUpload } from "./purge-store.ts";
 import { storageUnavailable } from "./read-media.ts";
 import { readPicture } from "./read-picture.ts";
 
@@ -92,7 +91,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
 
   // Before the file is decoded, which is what costs.
   const sourceSha256 = hashOf(sent.bytes);
-  await refusePurged(database, { sourceSha256 });
+  await refusePurged(database, { vendorId, sourceSha256 });
   const { kind: given } = sent;
   const sentBefore =
     given &&
@@ -116,8 +115,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
   const insert = async (transaction: Transaction<DB>): Promise<MediaRow> => {
     await requireKeptListing(transaction, appId);
     await lockUploads(transaction, vendorId);
-    await lockPurgesForUpload(transaction);
-    await refusePurged(transaction, { sha256, sourceSha256 });
+    await refusePurged(transaction, { vendorId, sha256, sourceSha256 });
     const same = await findSame(transaction, kind, { sha256 });
     if (same !== undefined) {
       await countDecoded(transaction);
@@ -176,7 +174,7 @@ export async function uploadMedia(deps: UploadDeps, by: VendorContext, sent: Sen
     });
   });
   // Purged since the row was inserted, perhaps before there was an object to delete.
-  await refusePurged(database, { sha256, sourceSha256 }).catch(async (error: unknown) => {
+  await refusePurged(database, { vendorId, sha256, sourceSha256 }).catch(async (error: unknown) => {
     await storage.delete(row.object_key);
     throw error;
   });
