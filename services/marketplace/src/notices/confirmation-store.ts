@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { v7 as uuid } from "uuid";
 import type { DB } from "../database-schema.ts";
 
@@ -7,38 +7,43 @@ export async function lockMailbox(transaction: Transaction<DB>, mailbox: string)
   await sql`select pg_advisory_xact_lock(hashtextextended(${`confirmations to ${mailbox}`}, 0))`.execute(transaction);
 }
 
-/** How many mails count toward a limit, and when the first of them stops to count, if it is sent as planned. */
-export interface Counted {
-  count: number;
-  oldest: Date | null;
+/** The confirmations that a mailbox got since some time, and those that it may still get. */
+export interface MailboxUse {
+  ofAudience: number;
+  /** Whether the audience's address will still get one. */
+  isWaiting: boolean;
+  /** When the nth last of them was sent, or is sent at the latest. Null if there are fewer. */
+  nthLast: Date | null;
 }
 
-async function countOf(database: Kysely<DB>, condition: RawBuilder<boolean>): Promise<Counted> {
-  const { rows } = await sql<Counted>`
-    select count(*)::int as count, min(coalesce(settled_at, created_at)) as oldest from notice_mails where ${condition}`.execute(
-    database,
-  );
-  return rows[0] ?? { count: 0, oldest: null };
+/** A mail that waits counts with the end of its time, so that an outage doesn't bring it together with later ones. */
+export async function findMailboxUse(
+  transaction: Transaction<DB>,
+  { audience, email, mailbox }: { audience: string; email: string; mailbox: string },
+  { since, now, nth }: { since: Date; now: Date; nth: number },
+): Promise<MailboxUse> {
+  const { rows } = await sql<MailboxUse>`
+    select count(*) filter (where audience = ${audience})::int as "ofAudience",
+      coalesce(bool_or(audience = ${audience} and confirms = ${email} and outcome is null and expires_at > ${now}), false) as "isWaiting",
+      (array_agg(latest order by latest desc))[${sql.lit(nth)}] as "nthLast"
+    from (select *, coalesce(settled_at, expires_at) as latest from notice_mails where mailbox = ${mailbox}) mails
+    where (outcome is null or outcome = 'sent') and latest > ${since}`.execute(transaction);
+  return rows[0] ?? { ofAudience: 0, isWaiting: false, nthLast: null };
 }
 
-/** Those that a mailbox got since then, and those that it may still get. So it never gets more of them in such a time than are allowed at once. */
-export const countOfMailbox = (
-  database: Kysely<DB>,
-  mailbox: string,
-  { since, now }: { since: Date; now: Date },
-): Promise<Counted> =>
-  countOf(
-    database,
-    sql<boolean>`mailbox = ${mailbox}
-      and ((settled_at is null and expires_at > ${now}) or (outcome = 'sent' and settled_at > ${since}))`,
+/** How many confirmations an audience has asked for since then, and when it asked for the first. */
+export async function countOfAudience(
+  transaction: Transaction<DB>,
+  audience: string,
+  since: Date,
+): Promise<{ count: number; first: Date | null }> {
+  const { rows } = await sql<{ count: number; first: Date | null }>`
+    select count(*)::int as count, min(created_at) as first from notice_mails
+    where audience = ${audience} and digest_at is null and mailbox is not null and created_at > ${since}`.execute(
+    transaction,
   );
-
-/** Those that an audience has asked for since then. */
-export const countOfAudience = (database: Kysely<DB>, audience: string, since: Date): Promise<Counted> =>
-  countOf(
-    database,
-    sql<boolean>`audience = ${audience} and digest_at is null and mailbox is not null and created_at > ${since}`,
-  );
+  return rows[0] ?? { count: 0, first: null };
+}
 
 export async function insertConfirmation(
   transaction: Transaction<DB>,
@@ -47,11 +52,12 @@ export async function insertConfirmation(
     email,
     mailbox,
     at,
+    dueAt,
     expiresAt,
-  }: { audience: string; email: string; mailbox: string; at: Date; expiresAt: Date },
+  }: { audience: string; email: string; mailbox: string; at: Date; dueAt: Date; expiresAt: Date },
 ): Promise<void> {
   await transaction
     .insertInto("notice_mails")
-    .values({ id: uuid(), audience, confirms: email, mailbox, created_at: at, due_at: at, expires_at: expiresAt })
+    .values({ id: uuid(), audience, confirms: email, mailbox, created_at: at, due_at: dueAt, expires_at: expiresAt })
     .execute();
 }

@@ -26,6 +26,6 @@ export const noticeProblems = {
     status: 429,
     title: "Too many confirmations",
     advice:
-      "Look for the link in the address's mailbox. It gets at most three of these mails a day, and whoever sets addresses sends at most ten: try again later.",
+      "At most ten of these mails are sent a day for whoever sets addresses. Keep the current address to save the other settings, or try again later.",
   },
 } as const satisfies Record<string, ProblemKind>;

@@ -156,7 +156,7 @@ function registerSection(scope: FastifyInstance, options: NoticeDeps, section: S
         operationId: `put${name}NoticeSettings`,
         summary: `Set where notices of ${whose} are mailed`,
         description:
-          "A new address gets a link to confirm it, and nothing else until then; putting the same settings again sends another link, at most three a day to an address. Notices of the severities `warning` and `critical` are mailed at once, at most 20 an hour; the others are listed in a daily digest at 06:00 UTC. Notices from before an address was confirmed are not mailed.",
+          "A new address gets a link to confirm it, and nothing else until then; putting the same settings again sends it once more in 24 hours. A mailbox gets at most three of these mails in 24 hours, from everyone; a further one follows when it may. Notices of the severities `warning` and `critical` are mailed at once, at most 20 an hour; the others are listed in a daily digest at 06:00 UTC. Notices from before an address was confirmed are not mailed.",
         body: putNoticeSettingsBody,
         response: {
           200: responseOf("The settings", "NoticeSettingsDto"),

@@ -27,7 +27,7 @@ export async function readNoticeSettings(
 
 /**
  * Replaces the settings. They apply at once, also to mails that wait to be sent. An address that is new, or that is put once more without being
- * confirmed, gets a link to confirm it.
+ * confirmed, gets a link to confirm it, as soon as its mailbox may get one.
  */
 export function putNoticeSettings(
   { database, clock }: NoticeDeps,

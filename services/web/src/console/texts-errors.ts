@@ -38,7 +38,7 @@ export const errorTexts = {
       },
       "too-many-confirmations": {
         title: "Too many emails to confirm an address",
-        advice: "Nothing was changed. Look for the link in the emails that we already sent, or try again tomorrow.",
+        advice: "Nothing was changed. Keep the current address to save the rest, or try again tomorrow.",
       },
       "subscription-changed-too-often": {
         title: "This subscription has been changed too often",

@@ -86,7 +86,7 @@ export const recordTexts = {
     saved: "The settings of mails are saved.",
     to: (email: string): string => `Notices are mailed to ${email}.`,
     unconfirmed: (email: string): string =>
-      `${email} isn't confirmed yet. Open the link that we emailed to it. Until then, it gets no notices.`,
+      `${email} isn't confirmed yet. Open the link that we emailed to it. It can take a day to arrive, and is sent at most twice a day. Until then, it gets no notices.`,
     anotherLink: "Send the link again",
     nowhere: "No email address set.",
     muted: (kinds: string): string => `Not mailed: ${kinds}.`,
