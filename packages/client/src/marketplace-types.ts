@@ -1216,6 +1216,7 @@ export type VendorStatementPage = {
         status: 'open' | 'closed';
         asOf: string | null;
         totals: Array<VendorTotal>;
+        balances: Array<VendorBalance>;
     }>;
     next: string | null;
 };

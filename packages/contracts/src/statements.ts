@@ -132,6 +132,8 @@ export const vendorBalance = Type.Object(
 );
 export type VendorBalance = Static<typeof vendorBalance>;
 
+const balances = Type.Array(Type.Ref("VendorBalance#"), { description: "What the vendor is due, for each currency" });
+
 export const vendorStatementLine = Type.Object(
   {
     description: Type.String({ examples: ["Northwind Scribe", "Northwind Scribe, credits", "Commission, 12.5 %"] }),
@@ -152,13 +154,13 @@ export type VendorStatementLine = Static<typeof vendorStatementLine>;
 
 export const vendorStatementPage = Type.Object(
   {
-    items: Type.Array(Type.Object({ ...head, totals: vendorTotals }), { description: "The newest first" }),
+    items: Type.Array(Type.Object({ ...head, totals: vendorTotals, balances }), { description: "The newest first" }),
     next: nextCursor,
   },
   { $id: "VendorStatementPage", title: "VendorStatementPage" },
 );
 export interface VendorStatementPage {
-  items: (StatementHead & { totals: VendorTotal[] })[];
+  items: (StatementHead & { totals: VendorTotal[]; balances: VendorBalance[] })[];
   next: string | null;
 }
 
@@ -167,7 +169,7 @@ export const vendorStatementDto = Type.Object(
     ...head,
     vendor: Type.String({ description: "The vendor's slug" }),
     totals: vendorTotals,
-    balances: Type.Array(Type.Ref("VendorBalance#"), { description: "What the vendor is due, for each currency" }),
+    balances,
     lines: Type.Array(Type.Ref("VendorStatementLine#"), {
       description:
         "For each currency: the apps, their credits, and the commission; then the same for each month that is corrected",
@@ -224,7 +226,7 @@ export const streamedStatement = Type.Object(
   {
     type: Type.Enum(["statement", "vendor", "balance", "end"], {
       description:
-        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency, or the correction of a month. `balance`: what that makes in a currency. `end`: the last line; without it the stream is incomplete",
+        "`statement`: what an organisation owes in a currency. `vendor`: what a vendor earns in a currency, or the correction of a month. `balance`: what that makes in a currency. Who has only something carried over has a `statement` without lines, or only a `balance`. `end`: the last line; without it the stream is incomplete",
     }),
     ...head,
     orgAlias: Type.Optional(Type.String({ description: "Of a statement" })),

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import { type Month, nextMonth } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
 import type { CarriedOver } from "./balance.ts";
@@ -42,14 +42,31 @@ export async function carryOverVendor(transaction: Transaction<DB>, month: Month
     group by currency having sum(amount) < 0`.execute(transaction);
 }
 
-/** What was carried over to a row's organisation or vendor, in its month and currency. */
-export function carriedOverTo(alias: "lines" | "commissions", party: Party): RawBuilder<string> {
-  const row = sql.raw(alias);
-  return sql`coalesce((
-    select carried_over.amount from carried_over
-    where carried_over.month = ${row}.month and party = ${party} and party_id = ${row}.${sql.raw(`${party}_id`)}
-      and carried_over.currency = ${row}.currency
-  ), 0)::text`;
+/** What was carried over to one organisation or vendor. */
+export interface PartyCarriedOver extends CarriedOver {
+  id: string;
+  /** The organisation's alias, or the vendor's slug. */
+  name: string;
+}
+
+const names = {
+  organisation: sql`(select alias from organisations where organisations.id = party_id)`,
+  vendor: sql`(select slug from vendors where vendors.id = party_id)`,
+};
+
+/** What was next carried over to a month, by organisation or vendor and currency. */
+export async function findCarriedOverByParty(
+  database: Kysely<DB>,
+  month: Month,
+  party: Party,
+  { after, limit }: { after: PartyCarriedOver | undefined; limit: number },
+): Promise<PartyCarriedOver[]> {
+  const isLater = sql`(party_id, currency) > (${after?.id}, ${after?.currency})`;
+  const { rows } = await sql<Omit<PartyCarriedOver, "amount"> & { amount: string }>`
+    select party_id as id, ${names[party]} as name, currency, amount::text from carried_over
+    where month = ${firstDay(month)}::date and party = ${party} and ${after === undefined ? sql`true` : isLater}
+    order by party_id, currency limit ${limit}`.execute(database);
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
 /** What was carried over to months. Nothing is to an open one while the one before it is open, too. */

@@ -18,7 +18,7 @@ import {
   readOrganisationStatement,
   statementToCsv,
 } from "./read-organisation-statements.ts";
-import { openVendorCsv, readVendorStatement } from "./read-vendor-statements.ts";
+import { listVendorStatements, openVendorCsv, readVendorStatement } from "./read-vendor-statements.ts";
 import { runAt } from "./statements.test-support.ts";
 import { openStatementStream } from "./stream-statements.ts";
 
@@ -80,10 +80,11 @@ describe("credits", () => {
           }),
         ),
       vendorStatement: (at: string, month: string) => readVendorStatement(depsAt(at), vendor, month),
+      vendorMonths: async (at: string) => (await listVendorStatements(depsAt(at), vendor, { limit: 100 })).items,
       vendorCsv: async (at: string, month: string) =>
         (await (await openVendorCsv(depsAt(at), vendor, month)).toArray()).join(""),
-      stream: async (at: string, month: string) =>
-        (await (await openStatementStream(depsAt(at), month)).toArray())
+      stream: async (at: string, month: string, perPage?: number) =>
+        (await (await openStatementStream(depsAt(at), month, perPage)).toArray())
           .join("")
           .trimEnd()
           .split("\n")
@@ -166,7 +167,7 @@ describe("credits", () => {
   });
 
   test("a correction of a month with a credit corrects its charges, and a cancelled subscription is credited", async () => {
-    const { query, subscribe, cancel, credit, runUntil, statement } = await prepare(3_100);
+    const { query, subscribe, cancel, credit, runUntil, statement, stream, vendorMonths } = await prepare(3_100);
     const first = await subscribe("2027-01-05T10:00:00.000Z");
     await credit("2027-01-20T10:00:00.000Z", first, 500, "Outage in January");
     await cancel("2027-01-29T10:00:00.000Z", first);
@@ -202,9 +203,24 @@ describe("credits", () => {
     const end = "2027-07-04T00:00:00.000Z";
     await runUntil(end);
     const waiting = { totals: [{ currency: "USD", total: 0n, carriedOver: -100n, due: 0n }], lines: [] };
-    for (const month of ["2027-05", "2027-06", "2027-07"]) {
+    const listed = await vendorMonths(end);
+    for (const [month, status] of [
+      ["2027-05", "closed"],
+      ["2027-06", "closed"],
+      ["2027-07", "open"],
+    ] as const) {
       const { totals, lines: none } = await statement(end, month);
       assert.deepEqual({ totals, lines: none }, waiting, month);
+      const ofVendor = listed.find((each) => each.month === month);
+      assert.deepEqual(ofVendor?.balances, [{ currency: "USD", net: 0n, carriedOver: -90n, due: 0n }], month);
+      const head = { month, status, asOf: status === "open" ? end : null };
+      const usd = { currency: "USD", carriedOver: -100, due: 0 };
+      const streamed = [
+        { type: "statement", ...head, orgAlias: alias, ...usd, total: 0, lines: [] },
+        { type: "balance", ...head, vendor: "northwind-health", ...usd, carriedOver: -90, net: 0 },
+        { type: "end", ...head, statements: 1, vendors: 0, totals: [{ ...usd, total: 0 }] },
+      ];
+      assert.deepEqual(await stream(end, month), streamed, month);
     }
     const credited = await query("select from closed_lines where credit_id is not null");
     assert.equal(credited.length, 2, "each credit is a line of one statement");
@@ -267,5 +283,62 @@ describe("credits", () => {
     const sum = (type: string, key: string): number =>
       billed.flat().reduce((total, line) => total + (line["type"] === type ? Number(line[key]) : 0), 0);
     assert.deepEqual([sum("statement", "due"), sum("balance", "due")], [4 * 3_100 - 9_500, (4 * 3_100 - 9_500) * 0.9]);
+    const listed = await given.vendorMonths(end);
+    assert.ok(listed.some(({ balances: [first] }) => first?.carriedOver === -180n && first.due === 2_610n));
+    for (const { month, totals, balances } of listed) {
+      const alone = await vendorStatement(end, month);
+      assert.deepEqual([totals, balances], [alone.totals, alone.balances], month);
+    }
+  });
+
+  test("the stream has everybody with lines or something carried over once, in order, however its pages are cut", async () => {
+    const { query, subscribe, credit, runUntil, stream } = await prepare(3_100);
+    const id = await subscribe("2027-01-01T10:00:00.000Z");
+    await credit("2027-01-31T10:00:00.000Z", id, 1_000);
+    const end = "2027-02-04T00:00:00.000Z";
+    await runUntil(end);
+    await query(`
+      alter table carried_over disable trigger user;
+      insert into carried_over (month, party, party_id, currency, amount)
+      select '2027-01-01', party, id, currency, -1
+      from (select 'organisation' as party, id from organisations union all select 'vendor', id from vendors) parties,
+        (values ('EUR'), ('USD')) currencies(currency)`);
+    const findNames = async (table: string, name: string): Promise<string[]> =>
+      (await query<{ name: string }>(`select ${name} as name from ${table} order by id`)).flatMap((each) => [
+        `${each.name} EUR`,
+        `${each.name} USD`,
+      ]);
+    const organisations = await findNames("organisations", "alias");
+    const streamed = await stream(end, "2027-01", 1);
+    const named = (type: string, name: string): string[] =>
+      streamed
+        .filter((line) => line["type"] === type)
+        .map((line) => `${String(line[name])} ${String(line["currency"])}`);
+    assert.deepEqual(named("statement", "orgAlias"), organisations);
+    assert.deepEqual(named("balance", "vendor"), await findNames("vendors", "slug"));
+    const charged = streamed.filter(({ total, net }) => (total ?? net) !== 0);
+    assert.deepEqual(
+      charged.map(({ type, total, net, carriedOver, due, lines }) => [
+        type,
+        total ?? net,
+        carriedOver,
+        due,
+        (lines as unknown[] | undefined)?.length,
+      ]),
+      [
+        ["statement", 2_100, -1, 2_099, 2],
+        ["vendor", 1_890, undefined, undefined, undefined],
+        ["balance", 1_890, -1, 1_889, undefined],
+        ["end", undefined, undefined, undefined, undefined],
+      ],
+    );
+    const carriedOver = -organisations.length / 2;
+    const { statements, totals } = streamed.at(-1) ?? {};
+    assert.equal(statements, organisations.length);
+    assert.deepEqual(totals, [
+      { currency: "EUR", total: 0, carriedOver, due: 0 },
+      { currency: "USD", total: 2_100, carriedOver, due: 2_099 },
+    ]);
+    assert.deepEqual(await stream(end, "2027-01"), streamed);
   });
 });

@@ -1,7 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import type { Month } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
-import { carriedOverTo } from "./carried-over-store.ts";
 import type { ChargedLine, CurrencyTotal } from "./charged-line.ts";
 import { firstDay } from "./statement-month-store.ts";
 
@@ -116,25 +115,22 @@ export async function findTotalsOf(
   return rows.map((row) => ({ ...row, total: BigInt(row.total) }));
 }
 
-/** A line, and what was carried over to its statement. */
-export type StatementOfLine = ChargedLine & { carriedOver: bigint };
-
 /** The next lines of a month, those of an organisation and a currency together. */
 export async function findLinesByOrganisation(
   database: Kysely<DB>,
   ledger: Ledger,
   month: Month,
   { after, limit }: { after: ChargedLine | undefined; limit: number },
-): Promise<StatementOfLine[]> {
+): Promise<ChargedLine[]> {
   const isLater = sql`(lines.organisation_id, lines.currency, lines.subscription_id, lines.number)
     > (${after?.organisationId}, ${after?.currency}, ${after?.subscriptionId}, ${after?.number})`;
-  const { rows } = await sql<Row & { carriedOver: string }>`
-    select ${columns}, ${carriedOverTo("lines", "organisation")} as "carriedOver" from ${joined(ledger)}
+  const { rows } = await sql<Row>`
+    select ${columns} from ${joined(ledger)}
     where lines.month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
     order by lines.organisation_id, lines.currency, lines.subscription_id, lines.number limit ${limit}`.execute(
     database,
   );
-  return rows.map(({ carriedOver, ...row }) => ({ ...toLine(row), carriedOver: BigInt(carriedOver) }));
+  return rows.map(toLine);
 }
 
 /** The next lines of a vendor in a month. */

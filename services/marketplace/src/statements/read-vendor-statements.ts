@@ -8,12 +8,14 @@ import type {
   VendorTotal,
 } from "@ehr-marketplace/contracts";
 import { listPageByName } from "@ehr-marketplace/service-kit/http";
+import type { Kysely } from "kysely";
 import type { VendorContext } from "../access/vendor-context.ts";
+import type { DB } from "../database-schema.ts";
 import { requireVendorId } from "../vendors/read-vendors.ts";
 import { type CarriedOver, withCarriedOver } from "./balance.ts";
 import { findCarriedOver } from "./carried-over-store.ts";
 import { type ChargedLine, totalsOf } from "./charged-line.ts";
-import { findLinesByVendor } from "./line-store.ts";
+import { findLinesByVendor, type Ledger } from "./line-store.ts";
 import {
   headOf,
   ledgerOf,
@@ -49,6 +51,29 @@ export const balancesOf = (commissions: readonly Commission[], carried: readonly
   return withCarriedOver(totalsOf(nets), carried).map(({ total, ...balance }) => ({ ...balance, net: total }));
 };
 
+type VendorSums = Pick<VendorStatementDto, "totals" | "balances">;
+
+const sumsOf = (commissions: readonly Commission[], carried: readonly CarriedOver[]): VendorSums => ({
+  totals: commissions.map(toVendorTotal),
+  balances: balancesOf(commissions, carried),
+});
+
+async function readSums(
+  database: Kysely<DB>,
+  vendorId: string,
+  listed: readonly ListedMonth[],
+): Promise<Map<string, VendorSums>> {
+  const months = listed.map(({ month }) => month);
+  const monthsIn = (ledger: Ledger) => listed.filter(({ status }) => status === ledger).map(({ month }) => month);
+  const commissions = [
+    ...(await findCommissionsOf(database, "closed", monthsIn("closed"), vendorId)),
+    ...(await findCommissionsOf(database, "open", monthsIn("open"), vendorId)),
+  ];
+  const carried = await findCarriedOver(database, months, "vendor", vendorId);
+  const isOf = (month: string) => (each: { month: string }) => each.month === month;
+  return new Map(months.map((month) => [month, sumsOf(commissions.filter(isOf(month)), carried.filter(isOf(month)))]));
+}
+
 export async function listVendorStatements(
   { database, clock }: ReadDeps,
   { vendor }: VendorContext,
@@ -56,24 +81,16 @@ export async function listVendorStatements(
 ): Promise<VendorStatementPage> {
   const vendorId = await requireVendorId(database, vendor);
   const months = listStatements(await findStatementMonths(database), clock());
-  const totals = new Map<string, VendorTotal[]>();
-  const readTotals = async (listed: readonly ListedMonth[]): Promise<void> => {
-    for (const ledger of ["closed", "open"] as const) {
-      const named = listed.filter(({ status }) => status === ledger).map(({ month }) => month);
-      for (const { month, ...commission } of await findCommissionsOf(database, ledger, named, vendorId)) {
-        totals.set(month, [...(totals.get(month) ?? []), toVendorTotal(commission)]);
-      }
-    }
-  };
+  let sums = new Map<string, VendorSums>();
   return listPageByName(query, {
     find: async (slice) => {
       const found = pageOfMonths(months, slice);
-      await readTotals(found);
+      sums = await readSums(database, vendorId, found);
       return found;
     },
     getName: ({ month }) => month,
     pattern: monthRegExp,
-    toItem: (listed) => ({ ...headOf(listed), totals: totals.get(listed.month) ?? [] }),
+    toItem: (listed) => ({ ...headOf(listed), ...(sums.get(listed.month) ?? sumsOf([], [])) }),
   });
 }
 
@@ -122,8 +139,7 @@ export async function readVendorStatement(
   return {
     ...headOf(listed),
     vendor,
-    totals: commissions.map(toVendorTotal),
-    balances: balancesOf(commissions, carried),
+    ...sumsOf(commissions, carried),
     lines: linesOf(apps, commissions),
   };
 }

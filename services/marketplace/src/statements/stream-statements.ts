@@ -1,75 +1,125 @@
 import { Readable } from "node:stream";
 import { type DueTotal, withCarriedOver } from "./balance.ts";
+import { findCarriedOverByParty, type PartyCarriedOver } from "./carried-over-store.ts";
 import { type ChargedLine, totalsOf } from "./charged-line.ts";
-import { findLinesByOrganisation, type StatementOfLine } from "./line-store.ts";
+import { findLinesByOrganisation } from "./line-store.ts";
 import { headOf, ledgerOf, type ReadDeps, requireMonth, requireSameMonth } from "./read-months.ts";
 import { toStatementLine } from "./read-organisation-statements.ts";
 import { balancesOf, toVendorTotal } from "./read-vendor-statements.ts";
 import { findCommissions, type VendorCommission } from "./total-store.ts";
-
-const perPage = 1_000;
 
 /** Amounts are exact, also if they are more than a JavaScript number can represent. */
 const toJson = (value: object): string =>
   `${JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? rawJson(String(each)) : each))}\n`;
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
-/** Rows that belong together follow each other. More than one group isn't in memory. */
-async function* readGroups<Row>(
-  readPage: (after: Row | undefined) => Promise<Row[]>,
-  isSame: (a: Row, b: Row) => boolean,
-): AsyncGenerator<[Row, ...Row[]]> {
-  let group: [Row, ...Row[]] | undefined;
+/** More than one page isn't in memory. */
+async function* readRows<Row>(
+  limit: number,
+  readPage: (page: { after: Row | undefined; limit: number }) => Promise<Row[]>,
+): AsyncGenerator<Row> {
   let after: Row | undefined;
   do {
-    const page = await readPage(after);
-    for (const row of page) {
-      if (group !== undefined && isSame(group[0], row)) {
-        group.push(row);
-        continue;
-      }
-      if (group !== undefined) yield group;
-      group = [row];
-    }
-    after = page.length < perPage ? undefined : page.at(-1);
+    const page = await readPage({ after, limit });
+    for (const row of page) yield row;
+    after = page.length < limit ? undefined : page.at(-1);
   } while (after !== undefined);
+}
+
+/** An organisation or a vendor, in a currency. */
+type Party = Omit<PartyCarriedOver, "amount">;
+/** Ordered as PostgreSQL orders ids and currencies. */
+const keyOf = ({ id, currency }: Party): string => `${id} ${currency}`;
+type PartyRows<Row> = Party & { rows: Row[] };
+
+const organisationOf = ({ organisationId, orgAlias, currency }: ChargedLine): Party => ({
+  id: organisationId,
+  name: orgAlias,
+  currency,
+});
+const vendorOf = ({ vendorId, vendor, currency }: VendorCommission): Party => ({
+  id: vendorId,
+  name: vendor,
+  currency,
+});
+
+/** Rows of a party follow each other. More than one party's aren't in memory. */
+async function* readGroups<Row>(
+  rows: AsyncGenerator<Row>,
+  partyOf: (row: Row) => Party,
+): AsyncGenerator<PartyRows<Row>> {
+  let group: PartyRows<Row> | undefined;
+  for await (const row of rows) {
+    const party = partyOf(row);
+    if (group !== undefined && keyOf(group) === keyOf(party)) {
+      group.rows.push(row);
+      continue;
+    }
+    if (group !== undefined) yield group;
+    group = { ...party, rows: [row] };
+  }
   if (group !== undefined) yield group;
 }
 
-const isSameStatement = (a: ChargedLine, b: ChargedLine): boolean =>
-  a.organisationId === b.organisationId && a.currency === b.currency;
-const isSameBalance = (a: VendorCommission, b: VendorCommission): boolean =>
-  a.vendorId === b.vendorId && a.currency === b.currency;
+/** Each party with what is carried over to it, also if it has no rows. Both are in the same order. */
+async function* joinCarriedOver<Row>(
+  groups: AsyncGenerator<PartyRows<Row>>,
+  carried: AsyncGenerator<PartyCarriedOver>,
+): AsyncGenerator<PartyRows<Row> & PartyCarriedOver> {
+  let next = await carried.next();
+  for await (const group of groups) {
+    for (; !next.done && keyOf(next.value) < keyOf(group); next = await carried.next()) {
+      yield { ...next.value, rows: [] };
+    }
+    if (!next.done && keyOf(next.value) === keyOf(group)) {
+      yield { ...next.value, rows: group.rows };
+      next = await carried.next();
+    } else {
+      yield { ...group, amount: 0n };
+    }
+  }
+  for (; !next.done; next = await carried.next()) yield { ...next.value, rows: [] };
+}
 
 /**
  * All statements of a month as NDJSON: one for each organisation and currency, then the totals of each vendor and currency with their balance,
- * then the end.
+ * then the end. Who has only something carried over has a statement, or a balance, too.
  */
-export async function openStatementStream(deps: ReadDeps, month: string): Promise<Readable> {
+export async function openStatementStream(deps: ReadDeps, month: string, perPage = 1_000): Promise<Readable> {
   const { database } = deps;
   const listed = await requireMonth(deps, month);
   const ledger = ledgerOf(listed);
   const head = headOf(listed);
-  const readLines = (after: StatementOfLine | undefined) =>
-    findLinesByOrganisation(database, ledger, listed.month, { after, limit: perPage });
-  const readCommissions = (after: VendorCommission | undefined) =>
-    findCommissions(database, ledger, listed.month, { after, limit: perPage });
+  const readCarriedOver = (party: "organisation" | "vendor") =>
+    readRows<PartyCarriedOver>(perPage, (page) => findCarriedOverByParty(database, listed.month, party, page));
+  const readLines = () =>
+    readRows<ChargedLine>(perPage, (page) => findLinesByOrganisation(database, ledger, listed.month, page));
+  const readCommissions = () =>
+    readRows<VendorCommission>(perPage, (page) => findCommissions(database, ledger, listed.month, page));
 
   async function* createLines(): AsyncGenerator<string> {
     let [statements, vendors] = [0, 0];
     let totals: DueTotal[] = [];
-    for await (const lines of readGroups(readLines, isSameStatement)) {
-      const [{ orgAlias, currency, carriedOver }] = lines;
-      const owed = withCarriedOver(totalsOf(lines), [{ currency, amount: carriedOver }]);
+    for await (const each of joinCarriedOver(
+      readGroups(readLines(), organisationOf),
+      readCarriedOver("organisation"),
+    )) {
+      const owed = withCarriedOver(totalsOf(each.rows), [each]);
       statements += 1;
       totals = addTotals([...totals, ...owed]);
-      yield toJson({ type: "statement", ...head, orgAlias, ...owed[0], lines: lines.map(toStatementLine) });
+      yield toJson({
+        type: "statement",
+        ...head,
+        orgAlias: each.name,
+        ...owed[0],
+        lines: each.rows.map(toStatementLine),
+      });
     }
-    for await (const commissions of readGroups(readCommissions, isSameBalance)) {
-      const [{ vendor, currency, carriedOver }] = commissions;
+    for await (const each of joinCarriedOver(readGroups(readCommissions(), vendorOf), readCarriedOver("vendor"))) {
+      const { name: vendor, rows: commissions } = each;
       vendors += commissions.length;
-      for (const each of commissions) yield toJson({ type: "vendor", ...head, vendor, ...toVendorTotal(each) });
-      const [balance] = balancesOf(commissions, [{ currency, amount: carriedOver }]);
+      for (const total of commissions.map(toVendorTotal)) yield toJson({ type: "vendor", ...head, vendor, ...total });
+      const [balance] = balancesOf(commissions, [each]);
       yield toJson({ type: "balance", ...head, vendor, ...balance });
     }
     await requireSameMonth(deps, listed);

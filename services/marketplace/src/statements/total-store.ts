@@ -1,7 +1,6 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Month } from "../billing/month.ts";
 import type { DB } from "../database-schema.ts";
-import { carriedOverTo } from "./carried-over-store.ts";
 import type { Ledger } from "./line-store.ts";
 import { firstDay } from "./statement-month-store.ts";
 
@@ -138,8 +137,6 @@ export async function findCommissionsOf(
 export interface VendorCommission extends Commission {
   vendorId: string;
   vendor: string;
-  /** To the vendor's balance in the currency. */
-  carriedOver: bigint;
 }
 
 /** The next commissions of a month, by vendor, currency and charged month. */
@@ -151,11 +148,10 @@ export async function findCommissions(
 ): Promise<VendorCommission[]> {
   const charged = firstDay(after?.adjusts ?? month);
   const isLater = sql`(vendor_id, currency, charges) > (${after?.vendorId}, ${after?.currency}, ${charged}::date)`;
-  const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string; carriedOver: string }>`
-    select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns},
-      ${carriedOverTo("commissions", "vendor")} as "carriedOver"
+  const { rows } = await sql<CommissionRow & { vendorId: string; vendor: string }>`
+    select vendor_id as "vendorId", vendors.slug as vendor, ${commissionColumns}
     from ${tableOf(ledger, "commissions")} as commissions join vendors on vendors.id = vendor_id
     where month = ${firstDay(month)}::date and ${after === undefined ? sql`true` : isLater}
     order by vendor_id, currency, charges limit ${limit}`.execute(database);
-  return rows.map((row) => ({ ...toCommission(row), carriedOver: BigInt(row.carriedOver) }));
+  return rows.map(toCommission);
 }
