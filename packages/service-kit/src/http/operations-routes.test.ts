@@ -23,8 +23,13 @@ test("/health/ready is 200 when the service is ready, and 503 with a code and Re
   assert.deepEqual([ready.status, await ready.json()], [200, { status: "ready" }]);
   assert.equal(ready.headers.get("cache-control"), "no-store");
 
+  const readyOf = async (): Promise<string | undefined> =>
+    /^process_ready.* (\d)$/m.exec(await (await fetch(`${running.url}/metrics`)).text())?.[1];
+  assert.equal(await readyOf(), "1");
+
   reason = "migrations-missing";
   await eventually("it isn't ready", 30_000, async () => (await fetch(`${running.url}/health/ready`)).status === 503);
+  await eventually("the metric says so", 30_000, async () => (await readyOf()) === "0");
   const response = await fetch(`${running.url}/health/ready`);
   const { detail, instance } = await assertProblem(response, 503, "unavailable");
   assert.equal(detail, "Not ready: migrations-missing.");

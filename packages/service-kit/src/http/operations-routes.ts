@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { Gauge } from "prom-client";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { healthLinks, renderHealthPage } from "./health-page.ts";
 import { acceptsHtml, pageHeaders } from "./html-page.ts";
@@ -64,6 +65,15 @@ export function operationsRoutes(
   );
 
   const findReason: ReadinessCheck = async () => (stopping ? "stopping" : checkReadiness());
+  // Checked with each scrape: a process that isn't ready gets no requests, so nothing else would tell.
+  new Gauge({
+    name: "process_ready",
+    help: "1 if the process is ready for requests, 0 if it isn't",
+    registers: [options.metrics.registry],
+    async collect() {
+      this.set((await findReason()) === undefined ? 1 : 0);
+    },
+  });
   const notReady = (reason: NotReadyReason): Problem =>
     new Problem(standardProblems.unavailable, `Not ready: ${reason}.`, { headers: { "retry-after": "2" } });
 
