@@ -264,7 +264,10 @@ describe("people are told", () => {
       [submitted?.subject, submitted?.severity, submitted?.link],
       ["Quill Due 1.0.0 was submitted for review", "info", null],
     );
-    assert.match(submitted?.detail ?? "", /^Approve or reject revision 1 by \d+ \w+ \d{4} at \d\d:\d\d UTC\.$/);
+    assert.match(
+      submitted?.detail ?? "",
+      /^Approve or reject revision 1 of \S+ \(vendor \S+\) by \d+ \w+ \d{4} at \d\d:\d\d UTC\.$/,
+    );
     const run = (at: Date): Promise<number> => notifyOfDueReviews(ground.deps.database, at);
     await run(new Date());
     assert.deepEqual(await notices("operator", "/admin", "review-due"), []);

@@ -76,7 +76,7 @@ export function submitListing(deps: ListingDeps, by: VendorContext, slug: string
         kind: "review-submitted",
         severity: "info",
         subject: `${revision.name} ${revision.version} was submitted for review`,
-        detail: `Approve or reject revision ${number} by ${formatInstant(review.due_at)}.`,
+        detail: `Approve or reject revision ${number} of ${slug} (vendor ${by.vendor}) by ${formatInstant(review.due_at)}.`,
         link: null,
         key: `review-submitted:${review.id}`,
         at,

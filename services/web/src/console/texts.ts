@@ -292,7 +292,7 @@ export const texts = {
     title: (app: string): string => `Change the plan of ${app}`,
     current: "Current plan",
     text: (from: string, reducedFrom: string): string =>
-      `A higher price counts from ${from}, a lower one from ${reducedFrom}. Whoever takes an increase back within the hour doesn't pay it, once in seven days.`,
+      `A higher price applies from ${from}, a lower one from ${reducedFrom}. If you undo an increase within an hour, you don't pay for it (once in seven days).`,
     trial: "There is no second trial, and yours ends earlier if the new plan has a shorter one.",
     otherCurrency: "In another currency: cancel, and subscribe to it.",
     estimate: (month: string): string => `${month} in full, with this plan`,

@@ -17,7 +17,7 @@ test("who pauses an app is told until when a fixed price is charged, in the prac
 test("who changes a plan is told from when more counts, and from when less, in the practice's time zone", () => {
   assert.match(
     texts.planDialog.text(inNewYork(startOfDay(now)), inNewYork(startOfDay(now, keptDays))),
-    /^A higher price counts from Oct 27, 2026, 8:00\sPM EDT, a lower one from Nov 3, 2026, 7:00\sPM EST\./,
+    /^A higher price applies from Oct 27, 2026, 8:00\sPM EDT, a lower one from Nov 3, 2026, 7:00\sPM EST\./,
   );
 });
 
