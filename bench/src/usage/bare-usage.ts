@@ -30,15 +30,15 @@ export function createBareTables(ownerUrl: string): Promise<void> {
 }
 
 const insertRecords = `
-  insert into bare_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, reported_at)
-  select $1, id, (at at time zone 'UTC')::date, at, metric, quantity, 'SUM', now()
+  insert into bare_records (subscription_id, record_id, day, occurred_at, metric, quantity, aggregation, plan_id, is_trial, reported_at)
+  select $1, id, (at at time zone 'UTC')::date, at, metric, quantity, 'SUM', $1, false, now()
   from unnest($2::text[], $3::timestamptz[], $4::text[], $5::numeric[]) as given (id, at, metric, quantity)
   on conflict do nothing`;
 const addToHours = `
-  insert into bare_hours as stored (subscription_id, hour, metric, aggregation, quantity, record_count)
-  select $1, hour, metric, 'SUM', quantity, record_count
+  insert into bare_hours as stored (subscription_id, hour, metric, aggregation, plan_id, is_trial, quantity, record_count)
+  select $1, hour, metric, 'SUM', $1, false, quantity, record_count
   from unnest($2::timestamptz[], $3::text[], $4::numeric[], $5::bigint[]) as given (hour, metric, quantity, record_count)
-  on conflict (subscription_id, hour, metric, aggregation) do update set
+  on conflict (subscription_id, hour, metric, aggregation, plan_id, is_trial) do update set
     quantity = stored.quantity + excluded.quantity, record_count = stored.record_count + excluded.record_count`;
 
 /** What a program without any check would do with a batch, in one transaction. */
