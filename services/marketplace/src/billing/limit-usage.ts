@@ -8,7 +8,7 @@ import { type DecidedBatch, keyOf, type StoredRecord } from "../usage/usage-reco
 import { beginsAt } from "./charged-days.ts";
 import type { LimitInForce } from "./limit-in-force.ts";
 import { type Month, nextMonth, periodOf, toMonth } from "./month.ts";
-import { createMonthCosts, type MonthCosts } from "./month-costs.ts";
+import { type MonthCosts, openMonth } from "./month-costs.ts";
 
 /** What months cost with a batch, and which of its records the limit refuses. */
 export interface LimitedBatch {
@@ -38,23 +38,26 @@ export async function limitUsage(
   if (batch.counted.length === 0) return { totals: new Map(), refused: new Set(), exceeded: new Map() };
   const { counted, voided } = withoutUndone(batch);
   const months = new Set([toMonth(now), ...[...counted, ...voided].map(({ occurredAt }) => toMonth(occurredAt))]);
-  const readCosts = await readMonths(transaction, { subscriptionId, months, plans, now });
+  const openCosts = await readMonths(transaction, { subscriptionId, months, plans, now });
   const begin = (byPeak: boolean): Costs => {
-    const costs = readCosts(byPeak);
+    const costs = openCosts(byPeak);
     for (const record of voided) costOf(costs, record).remove(record);
     return costs;
   };
-  const peaks = begin(true);
-  const before = totalsOf(peaks);
-  for (const record of counted) costOf(peaks, record).add(record);
-  const isExceeded = [...peaks].some(
-    ([month, { total }]) => total() > limit.amount && total() > (before.get(month) ?? 0n),
-  );
-  const costs = begin(false);
-  if (limit.onReached === "notify" || !isExceeded) {
+  const addAll = (byPeak: boolean): Costs => {
+    const costs = begin(byPeak);
     for (const record of counted) costOf(costs, record).add(record);
-    return { totals: totalsOf(costs), refused: new Set(), exceeded: new Map() };
+    return costs;
+  };
+  const all = addAll(false);
+  const byPeak = counted.some(({ aggregation }) => aggregation === "LATEST");
+  const above = [...(byPeak ? addAll(true) : all)].filter(([, { total }]) => total() > limit.amount);
+  const before = above.length === 0 ? undefined : totalsOf(begin(byPeak));
+  const isExceeded = above.some(([month, { total }]) => total() > (before?.get(month) ?? 0n));
+  if (limit.onReached === "notify" || !isExceeded) {
+    return { totals: totalsOf(all), refused: new Set(), exceeded: new Map() };
   }
+  const costs = begin(false);
   const { refused, exceeded } = await refuse(costs, counted, limit.amount);
   return { totals: totalsOf(costs), refused, exceeded };
 }
@@ -92,13 +95,11 @@ async function readMonths(
   const ids = account.map(({ id }) => id);
   const period = { from: periodOf(first).from, to: periodOf(nextMonth(last)).from };
   const usage = await readDailyUsage(transaction, ids, period);
-  return (byPeak) =>
-    new Map(
-      ordered.map((month) => {
-        const ofMonth = usage.filter(({ day }) => day.startsWith(month));
-        return [month, createMonthCosts({ month, account, usage: ofMonth, subscriptionId }, now, { byPeak })];
-      }),
-    );
+  const opened = ordered.map((month) => {
+    const ofMonth = usage.filter(({ day }) => day.startsWith(month));
+    return [month, openMonth({ month, account, usage: ofMonth, subscriptionId }, now)] as const;
+  });
+  return (byPeak) => new Map(opened.map(([month, open]) => [month, open({ byPeak })]));
 }
 
 /** After so many refused records the rest of a batch isn't compared any more: the subscription stays locked meanwhile. */

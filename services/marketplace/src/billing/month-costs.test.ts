@@ -7,7 +7,7 @@ import type { Account } from "../subscriptions/account.ts";
 import type { DatedUsage } from "../usage/read-daily-usage.ts";
 import type { StoredRecord } from "../usage/usage-record.ts";
 import { chargeMonth } from "./charge-month.ts";
-import { createMonthCosts } from "./month-costs.ts";
+import { openMonth } from "./month-costs.ts";
 import { flat, tiers, usage } from "./price.test-support.ts";
 import { totalOf } from "./price.ts";
 
@@ -94,10 +94,7 @@ describe("the costs of a month to which usage is added", () => {
         const cost = (of: readonly StoredRecord[]): bigint =>
           totalOf(chargeMonth({ month: "2027-04", account, usage: toDays(of) }, now));
         const counted = records.slice(0, known);
-        const months = createMonthCosts(
-          { month: "2027-04", account, usage: toDays(counted), subscriptionId: "s" },
-          now,
-        );
+        const months = openMonth({ month: "2027-04", account, usage: toDays(counted), subscriptionId: "s" }, now)();
         assert.equal(months.total(), cost(counted));
         for (const each of records.slice(known)) {
           const before = cost(counted);
@@ -115,10 +112,10 @@ describe("the costs of a month to which usage is added", () => {
   });
 
   test("fall with what a batch takes back, unless another value may remain", () => {
-    const costs = createMonthCosts(
+    const costs = openMonth(
       { month: "2027-04", account: accountOf("sum", "max"), usage: [], subscriptionId: "s" },
       now,
-    );
+    )();
     const days = costs.total();
     for (const each of [record("sum", 12, 110), record("max", 22, 50)]) costs.add(each);
     assert.equal(costs.total(), days + 70n + 100n);
@@ -129,17 +126,13 @@ describe("the costs of a month to which usage is added", () => {
 
   test("refuse a latest value above the limit also where a later one follows it, because that can be taken back", () => {
     const begin = () =>
-      createMonthCosts(
-        { month: "2027-04", account: accountOf("latest", "latest"), usage: [], subscriptionId: "s" },
-        now,
-      );
+      openMonth({ month: "2027-04", account: accountOf("latest", "latest"), usage: [], subscriptionId: "s" }, now)();
     const [costs, peaks] = [
       begin(),
-      createMonthCosts(
+      openMonth(
         { month: "2027-04", account: accountOf("latest", "latest"), usage: [], subscriptionId: "s" },
         now,
-        { byPeak: true },
-      ),
+      )({ byPeak: true }),
     ];
     const limit = costs.total() + 100n;
     for (const each of [costs, peaks]) each.add(record("latest", 25, 10));
@@ -152,10 +145,10 @@ describe("the costs of a month to which usage is added", () => {
   });
 
   test("don't grow with usage of a trial", () => {
-    const costs = createMonthCosts(
+    const costs = openMonth(
       { month: "2027-04", account: accountOf("sum", "sum"), usage: [], subscriptionId: "s" },
       now,
-    );
+    )();
     const before = costs.total();
     assert.equal(costs.addBelow(0n, { ...record("sum", 12, 1_000), isTrial: true }), null);
     assert.equal(costs.total(), before);

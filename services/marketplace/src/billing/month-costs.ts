@@ -30,16 +30,21 @@ interface Quantity extends Omit<DatedUsage, "quantity"> {
 const oneRecord = 1_000_000n;
 
 /**
- * By the peak, a LATEST value counts even if a later one follows it, because that can be taken back: otherwise a value of any size could wait
- * behind a small one.
+ * Reads what a month costs for its days, once. What is returned begins with the usage that was counted before, as often as it is called. By the
+ * peak, a LATEST value counts even if a later one follows it, because that can be taken back: otherwise a value of any size could wait behind a
+ * small one.
  */
-export function createMonthCosts(
-  { month, account, usage, subscriptionId }: ReadMonth,
-  now: Date,
-  { byPeak = false } = {},
-): MonthCosts {
+export function openMonth(read: ReadMonth, now: Date): (options?: { byPeak: boolean }) => MonthCosts {
+  const { month, account } = read;
   const until = month < toMonth(now) ? undefined : now;
   const ofDays = totalOf(chargeMonth({ month, account, usage: [] }, until));
+  return ({ byPeak } = { byPeak: false }) => createMonthCosts(read, { ofDays, byPeak });
+}
+
+function createMonthCosts(
+  { month, account, usage, subscriptionId }: ReadMonth,
+  { ofDays, byPeak }: { ofDays: bigint; byPeak: boolean },
+): MonthCosts {
   // What a month costs depends on nothing else of its usage.
   const quantities = new Map<string, Quantity>();
   const join = (added: Quantity): void => {
